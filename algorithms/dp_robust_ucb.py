@@ -92,7 +92,7 @@ class DPRobustUCB(TreeIndex):
 
     @property
     def search_bounds(self) -> tuple[float, float]:
-        """The truncation of the first reward, either sign."""
+        """The truncation of the first reward, with either sign."""
         limit = float(self.mechanism.limit(1))
         return (-limit, limit)
 
@@ -128,7 +128,7 @@ class DPRobustUCB(TreeIndex):
 
     @property
     def logs(self) -> float:
-        """log^(1.5+1/v) T, over log b for base b, so that the bonus can take a natural log(2t^4)."""
+        """log^(1.5+1/v) T, over log b for base b, so the bonus can take a natural log(2t^4)."""
         log = LOGS[self.log]
         return float(log(self.horizon) ** (1.5 + 1 / self.v) * log(math.e))
 

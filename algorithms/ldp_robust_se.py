@@ -109,7 +109,7 @@ class LDPRobustSE(RobustElimination):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums of reports, each with noise of its own."""
+        """Sums of reports, each with its own noise."""
         mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
         reports = replace(mechanism, count=query.pulls())
         return memory, reports.release(answer, noise, state.run, *self.addresses(state, query))

@@ -75,7 +75,7 @@ def data_pairs(
     stated = given if given is not None else getattr(function, "neighbours", None)
     if stated is not None and adjacency is not None:
         raise InputError(
-            "adjacency must be left out where neighbours are stated: they say how far data differ"
+            "adjacency must be left out if neighbours are stated: they determine how far data differ"
         )
     if stated is not None:
         try:
@@ -400,7 +400,7 @@ def power(case: ReleaseCase) -> None:
     """
     settings, pinned = case.request.settings, case.request.pinned
     if case.seen.deterministic and not case.ground.draws:
-        raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+        raise InputError(f"release: {DETERMINISTIC} (all draws were alike on every input tried)")
     promising = case.lead
     if promising is not None:
         most = 2 * _ON * case.plan.test

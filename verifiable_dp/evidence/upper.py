@@ -385,7 +385,7 @@ def _curved(certificate: Json, name: str) -> float:
     if kind == FORM:
         return arithmetic.curved(TracedCertificate.of(certificate), name)
     if kind == DIGEST or kind in CURVED:
-        raise InputError(f"certificate: no {name} follows from one of the form {kind}")
+        raise InputError(f"certificate: the form {kind} gives no {name}")
     return of_pure(evaluated(certificate, 0.0), name)
 
 

@@ -26,7 +26,7 @@ from verifiable_dp.record.power_words import unmoved
 from verifiable_dp.record.power_words import variant as variant
 
 _ARMLESS = {
-    "actions": "the round in which it halts and the estimate that it releases",
+    "actions": "the halting round and the released estimate",
     "releases": "every noisy partial sum",
 }
 NON_CLAIMS = (
@@ -153,7 +153,7 @@ def _detected(record: Record) -> str:
     seen, kind = catches(record)
     return (
         f"Epsilon {digits(seen)} {kind} would have been detected with 95 % probability; leaks of another "
-        "kind, such as rare ones, may pass."
+        "kind, such as rare ones, may go unnoticed."
     )
 
 

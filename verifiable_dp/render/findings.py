@@ -65,13 +65,14 @@ RULES = {
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim, by the bound that their noise gives.",
+        "By the bound that their noise gives, releases cost more than the privacy claim.",
         "raise the scale of the noise, release less often, or clip what one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
-        "rewrite this line so that we can follow it (others may come next), or rely on the tests alone",
+        "rewrite this line so that we can follow it (later lines may need the same), or rely on the tests "
+        "alone",
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",

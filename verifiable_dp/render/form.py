@@ -66,5 +66,5 @@ def write(path: Path) -> Path:
         If there is something at `path` already, or it cannot be written.
     """
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} exists already; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
     return files.write_text(path, render())

@@ -17,7 +17,7 @@ from verifiable_dp.selfcheck.mutation import concluded, summary
 MUTANTS_VERSION = "mutants-2.0.0"
 RUNGS = {
     "alignment": "alignment",
-    "exact": "exact law",
+    "exact": "exact distribution",
     "shuffle": "exact bounds of shuffling",
     "black_box": "black box",
 }

@@ -32,14 +32,14 @@ def promise(record: Record) -> str:
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
-        one = f" It {verb} one {_event(record)}; a person if truly declared."
+        one = f" It {verb} one {_event(record)}; a person, if the declaration is true."
     local = claim.trust_model == TrustModel.LOCAL
     who = "anyone, even the operator," if local else "anyone"
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
     }.get(claim.trust_model, "")
-    how = "loosely converted" if claim.mu is None else "so" if claim.rho is None else "by normal noise"
+    how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "by normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
@@ -114,7 +114,7 @@ def of_rounds(row: Json, what: str, which: str) -> str:
         whose = f"{person}for a person with {row['rounds']} ({which})"
         return f"{whose} this conversion gives no guarantee: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    less = f"is protected less: epsilon {digits(row['epsilon'])}{delta}"
+    less = f"is less protected, with epsilon {digits(row['epsilon'])}{delta}"
     return f"{person}a person with {row['rounds']} ({which}) {less}"
 
 

@@ -38,7 +38,7 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
     made = record.provenance
     asked = made.request
     if asked is None:
-        raise InputError("to: slsa needs a record that holds what was asked; audit again with this version")
+        raise InputError("to: slsa needs a record that contains its request; audit again with this version")
     request = asked.as_dict()
     files = [
         {"uri": f"file:{path}", "digest": {"sha256": found}}

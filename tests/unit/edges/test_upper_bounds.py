@@ -183,7 +183,7 @@ def test_a_pure_loss_has_no_more_rho_or_mu_in_parts():
 @pytest.mark.parametrize("form", ["digest", "rho", "mu"])
 def test_what_has_no_rho_is_refused(form):
     inside = {"form": form, "epsilon": 0.1, "of": states("normal")}
-    with pytest.raises(InputError, match=f"no rho follows from one of the form {form}"):
+    with pytest.raises(InputError, match=f"the form {form} gives no rho"):
         evaluated({"form": "rho", "of": inside}, DELTA)
 
 

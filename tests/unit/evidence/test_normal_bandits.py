@@ -149,7 +149,7 @@ def test_noise_of_two_kinds_gets_neither_a_mu_nor_a_certificate(monkeypatch):
 def test_secure_noise_refuses_it():
     """Secure sampling has Laplace noise only: no live session with it until it has more."""
     pytest.importorskip("opendp")
-    with pytest.raises(InputError, match="secure sampling has Laplace noise only"):
+    with pytest.raises(InputError, match="secure sampling supports only Laplace noise"):
         play(RIGHT, Table(np.zeros((15, 2))), Secure(), np.zeros(1, np.int64))
 
 
@@ -190,7 +190,9 @@ def test_what_is_kept_between_blocks_takes_no_normal_noise(monkeypatch):
     """Nothing adds such noise today: the kind of its draws is changed here."""
     played = forced_runs.played_block
     monkeypatch.setattr(certify, "played_block", lambda *given: replace(played(*given), normal=True))
-    with pytest.raises(forced_runs.NotOfFormError, match="normal noise on what is kept between blocks"):
+    with pytest.raises(
+        forced_runs.NotOfFormError, match="values that are kept between blocks get normal noise"
+    ):
         certify.chained(make("dp-ucb", n_arms=2, epsilon=1.0, horizon=8))
 
 
@@ -227,7 +229,7 @@ def test_a_group_multiplies_mu():
     ("asked", "words"),
     [
         (lambda: Promise(mu=1.0, rho=0.5), "not be given together"),
-        (lambda: Promise(1.0, mu=1.0), "mu must stand alone"),
+        (lambda: Promise(1.0, mu=1.0), "mu must be given without epsilon"),
         (lambda: Promise(delta=0.0, mu=1.0), "with mu"),
         (lambda: Promise(mu=-1.0), "mu must be finite"),
         (lambda: PrivacyClaim(0.1, 1e-5, mu=1.0), "which mu and delta imply"),

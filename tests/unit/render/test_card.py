@@ -129,7 +129,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). Less noise caught from epsilon 8."
+        "(8×), epsilon ∞ (no limit). Less noise is caught from epsilon 8 on."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -138,7 +138,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert 100 - weak.full == places[2]  # caught from four times the claim
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
-    assert of("shuffled-linear").strength.mark == "less noise in all batches caught from epsilon 4.004"
+    assert of("shuffled-linear").strength.mark == "less noise in all batches is caught from epsilon 4.004 on"
     missed = strength.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "one total leak went unnoticed"
     assert not of("ucb1").strength.ticks
@@ -166,7 +166,7 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "28 of 28 checks that can fail agree with the stated bounds (parts of 6 of 7 are our own). 1 more "
+        "28 of 28 checks that can fail agree with the stated bounds (6 of 7 are partly our own). 1 more "
         "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
@@ -598,7 +598,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     assert "for changing one entry of the data" in named.promise
     assert named.promise.endswith("It protects one entry; whether that is a person is not stated.")
     assert named.caveats[0][0] == (
-        "Entries add up: a person with 10 (our example) is protected less: epsilon 10"
+        "Entries add up: a person with 10 (our example) is less protected, with epsilon 10"
     )
     assert named.instance.startswith("Only this instance: bounds = [0, 1]")
 
@@ -625,7 +625,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
 def test_a_person_has_no_more_rounds_than_the_run():
     assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
     people = [line for line, _ in of("tree-sum").caveats if "a person with" in line]
-    assert people == ["Values add up: a person with 5 (our example) is protected less: epsilon 5"]
+    assert people == ["Values add up: a person with 5 (our example) is less protected, with epsilon 5"]
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
@@ -639,7 +639,7 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     people = [
         line for line, _ in of("shuffled-linear", target=load("shuffled-linear")["target"] | few).caveats
     ]
-    said = "Rounds add up: a person with 2 (our example) is protected less: epsilon 8 and delta 5.56e-05"
+    said = "Rounds add up: a person with 2 (our example) is less protected, with epsilon 8 and delta 5.56e-05"
     assert said in people
     assert not any("says nothing" in line for line, _ in of("dp-se").caveats)
 
@@ -648,7 +648,7 @@ def test_a_refuted_promise_leaves_nobody_a_guarantee():
     lines = [line for line, _ in of("dp-linear-printed").caveats]
     assert lines[0].startswith("The claim is false: nobody has the protection that it promises")
     assert not any("follows from it" in line for line in lines)
-    assert not any("is protected less" in line for line in lines)
+    assert not any("is less protected" in line for line in lines)
 
 
 def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
@@ -674,7 +674,7 @@ def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
 
 def test_what_takes_no_actions_is_not_said_to_show_them():
     """Control: a bandit shows them, wherever its code is; nor does it matter where that of a sum is."""
-    seen = "anyone who sees the round in which it halts and the estimate that it releases;"
+    seen = "anyone who sees the halting round and the released estimate;"
     assert seen in of("dp-nas").promise
     assert seen[16:-1] in shown("dp-nas")[0].partition("The adversary sees")[2]
     assert "sequence of actions" not in shown("dp-nas")[0]
@@ -760,7 +760,7 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
-        "checked exactly; that fault shows only in others, which only the proof covers. "
+        "checked exactly; that fault shows only in other runs, which only the proof covers. "
         "If the premises hold, epsilon is at most 1; the tests of those premises missed that fault."
     )
     assert strength.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
@@ -858,11 +858,12 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: samples alone could miss 4 times the claim, other leaks more; 9 broken variants undecided. "
+        "Weak: samples alone could miss 4 times the claim, and more of other leaks; 9 broken variants "
+        "undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
-    assert following.following(reviewed(record)).startswith("Look by hand for the missed fault. ")
+    assert following.following(reviewed(record)).startswith("Check by hand for the missed fault. ")
     record["kill_table"]["others"] += [one | {"mutant": "another"}]
     assert "for the 2 missed faults. " in following.following(reviewed(record))
 
@@ -1057,7 +1058,7 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds (parts of 6 of 7 are our own)" in regrets.sentence(
+    assert "agree with the stated bounds (6 of 7 are partly our own)" in regrets.sentence(
         Record.of(load("dp-se"))
     )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
@@ -1087,8 +1088,8 @@ def test_a_ceiling_beside_weak_tests_says_what_to_report():
 
 def test_a_refutation_by_samples_says_how_often_those_are_wrong():
     """Control: a loss that was computed is not a matter of chance."""
-    said = "found in sampled runs, which reject a true claim at most once in 1,000,000 audits."
-    assert of("ucb1").strength.words == f"Does not matter here: a counterexample decides, {said}"
+    said = "it comes from sampled runs, which reject a true claim at most once in 1,000,000 audits."
+    assert of("ucb1").strength.words == f"Does not matter here: a counterexample decides; {said}"
     for name in ("dp-linear-printed", "shuffled-linear-printed"):
         assert of(name).strength.words == "Does not matter here: a counterexample decides."
 
@@ -1128,12 +1129,12 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     """Control: where nothing is declared, the example is named as one."""
     declared = {"contribution": {"max_rounds_per_user": rounds}}
     for text in renderings_of(load("dp-se") | {"declarations": declared}):
-        assert f"a person with {rounds} (as declared) is protected less: epsilon {rounds}" in text
+        assert f"a person with {rounds} (as declared) is less protected, with epsilon {rounds}" in text
         assert "our example" not in text
         assert "person with 10 " not in text
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
-        assert "a person with 10 (our example) is protected less: epsilon 10" in text
+        assert "a person with 10 (our example) is less protected, with epsilon 10" in text
     row = f"a person with {rounds} (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
@@ -1230,14 +1231,15 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
     unmeasured = Record.of(record | {"power": None})
     seen = f"{record['detectable']:.4g}"
     assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
-    assert strength.strength(unmeasured).mark == f"a loss at the event tested caught from epsilon {seen}"
+    mark = strength.strength(unmeasured).mark
+    assert mark == f"a loss at the event tested is caught from epsilon {seen} on"
     bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
     assert decision(Record.of(bounded)).ratio == pytest.approx(1)
 
 
 def test_who_is_protected_is_said_as_declared():
     """Control: with two rounds a person is not protected as a whole."""
-    declared = "one round; a person if truly declared."
+    declared = "one round; a person, if the declaration is true."
     for rounds, said in ((1, declared), (2, "one round, not a person.")):
         record = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": rounds}}}
         assert promised.promise(Record.of(record)).endswith(f"It protects {said}")
@@ -1300,7 +1302,7 @@ def test_tests_that_saw_no_output_change_show_nothing():
         "Replayed runs",
         "Replayed runs and sampling",
     ]
-    assert "samples alone could miss 2 times the claim, other leaks more" in said["weak"]["How strong"]
+    assert "samples alone could miss 2 times the claim, and more of other leaks" in said["weak"]["How strong"]
 
 
 @pytest.mark.parametrize(
@@ -1345,7 +1347,7 @@ def test_a_promise_of_rho_is_compared_as_rho(rho, said):
 
 def test_a_premise_of_which_some_cases_were_looked_at_says_so():
     page = render(Record.of(load("dp-lin-ucb")), drawn=False)
-    assert "no others were looked at.</td><td>only the cases named</td>" in page
+    assert "we examined no others.</td><td>only the cases named</td>" in page
     assert "exact normal distributions.</td><td>no check</td>" in page
 
 
@@ -1397,7 +1399,8 @@ def test_what_refuted_is_named_apart_from_what_could_not():
     checks = [made_check("black_box", "refuted"), made_check("black_box"), made_check("exact")]
     checks.append(made_check("alignment", "inconclusive", visible=True))
     assert words.counted(SimpleNamespace(checks=checks, claim=None, epsilon_upper=None, reason="")) == (
-        "Sampling refuted the yardstick. The exact law found no violation. Replayed runs could not decide."
+        "Sampling refuted the yardstick. The exact distribution found no violation. Replayed runs could not "
+        "decide."
     )
 
 
