@@ -88,24 +88,17 @@ NOISE_MUTANTS = (
     mutant("noise of an arm is not reset", mutants.SHARED_BY_EPOCHS),
     mutant("one draw throughout", mutants.shared(lambda rule, slot: np.zeros_like(slot))),
 )
-
-
-def privacy_mutants(noise_of_means: Mutant) -> tuple[Mutant, ...]:
-    """Of the privacy of sums, one with the noise of means on them."""
-    return (
-        *NOISE_MUTANTS,
-        mutant("no forgetting", mutants.Unforgetting),
-        noise_of_means,
-        mutant(
-            "length of all pulls",
-            mutants.noise_by(
-                lambda rule, state, query: query.pulls() / np.maximum(query.pulls() + state.pulls, 1)
-            ),
+PRIVACY_MUTANTS = (
+    *NOISE_MUTANTS,
+    mutant("no forgetting", mutants.Unforgetting),
+    mean_noise("1/(epsilon n)"),
+    mutant(
+        "length of all pulls",
+        mutants.noise_by(
+            lambda rule, state, query: query.pulls() / np.maximum(query.pulls() + state.pulls, 1)
         ),
-    )
-
-
-PRIVACY_MUTANTS = privacy_mutants(mean_noise("1/(epsilon n)"))
+    ),
+)
 
 
 def _same_noise(rule: Listed, slot: IntArray) -> IntArray:

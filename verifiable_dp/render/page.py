@@ -184,7 +184,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
     "time": timelines.over_time,
-    "scaling": timelines.scaling_fit,
+    "scaling": timelines.over_others,
     "prices": prices.prices,
     "course": timelines.loss_over_time,
     "budget": plots.budget,
@@ -384,13 +384,7 @@ def render_papers(rows: Sequence[Json]) -> str:
 
 def render_study(whole: Json) -> str:
     """The page of a study's data file; each figure is on a page of its own beside it."""
-    rows = whole["statements"]
-    verdicts = ["contradicted", "inconclusive", "vacuous", *(row["verdict"] for row in rows)]
-    groups = [(one, [row for row in rows if row["verdict"] == one]) for one in dict.fromkeys(verdicts)]
-    by_name = {row["name"]: row for row in rows}
-    return filled(
-        "study.html.jinja", w=whole, by_name=by_name, groups=[group for group in groups if group[1]]
-    )
+    return filled("study.html.jinja", w=whole, by_name={row["name"]: row for row in whole["statements"]})
 
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:

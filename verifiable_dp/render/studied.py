@@ -23,12 +23,7 @@ def over_epsilon(record: Record, folder: Path) -> JsonDict | None:
     Most says what has the record's settings, a baseline, many other algorithms, many points: in this order.
     """
     found = [one for path in sorted(folder.glob("studies/*/study.json")) for one in _lines(record, path)]
-    return max(found, key=_said, default=None)
-
-
-def _said(one: Json) -> tuple[int, ...]:
-    (line,) = one["figure"]["panels"][0]["lines"]
-    return -len(one["apart"]), bool(one["free"]), one["played"], len(line["xs"])
+    return max(found, key=lambda one: one["says"], default=None)
 
 
 @functools.cache
@@ -56,7 +51,9 @@ def _lines(record: Record, path: Path) -> Iterator[JsonDict]:
         cells = {value: same[0] for value, same in sorted(line.items()) if len(same) == 1}
         if whole and len(cells) >= _LEAST:
             apart = _apart(next(iter(cells.values()))["parameters"], audited)
-            yield {**_told(whole, str(axis), cells), "apart": apart, "path": path}
+            told = _told(whole, str(axis), cells)
+            says = (-len(apart), bool(told["free"]), told["played"], len(cells))
+            yield {**told, "apart": apart, "path": path, "says": says}
 
 
 def _apart(parameters: Json, audited: Json) -> list[str]:

@@ -217,71 +217,42 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
 # ---------------------------------------------------------------- scaling
 
 
-def line(points: Sequence[Sequence[float]], log_power: float) -> tuple[float, float]:
-    """Slope and intercept of log y - log_power log log x over log x, by least squares."""
-    xs, ys = _logs(points, log_power)
-    x, y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
-    slope = math.fsum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / math.fsum(
-        (a - x) ** 2 for a in xs
-    )
-    return slope, y - slope * x
-
-
-def _logs(points: Sequence[Sequence[float]], log_power: float) -> tuple[list[float], list[float]]:
-    xs = [math.log(p[0]) for p in points]
-    # Not a power of log x where there is none: log 1 is 0.
-    part = [log_power * math.log(x) if log_power else 0.0 for x in xs]
-    return xs, [math.log(p[1]) - less for p, less in zip(points, part, strict=True)]
-
-
-def scaling_fit(record: Record, *, narrow: bool = False) -> str | None:
-    """Points on logarithmic axes with their fitted lines, and the slopes that the claim allows as wedges.
-
-    A figure for each quantity that the rates are over. Each check is divided by its value in the middle, so
-    that all pass through 1 there, and those with a power of log x by that power too.
-    """
-    by_quantity: dict[str, list[Check]] = {}
-    for check in record.regret_checks:
-        if check.kind == "scaling" and len({p[0] for p in check.statistics["points"]}) > 1:
-            by_quantity.setdefault(check.statistics.get("over", "horizon T"), []).append(check)
-
-    def draw(axes: Axes, over: str) -> None:
-        for check, marker, color in zip(by_quantity[over], _MARKERS, plots.MANY, strict=False):
-            _fit(axes, check, marker, color)
-        plots.framed(axes, over, "relative to the middle", log="xy", columns=1)
-
-    heights = {over: 2.6 + (0.3 if narrow else 0.16) * len(shown) for over, shown in by_quantity.items()}
-    return (
-        "".join(
-            plots.single(f"scaling {number}", height, functools.partial(draw, over=over), narrow=narrow)
-            for number, (over, height) in enumerate(heights.items())
-        )
-        or None
-    )
-
-
 def over_time(record: Record, *, narrow: bool = False) -> str | None:
     """Mean regret over horizons with the rate that its theorem claims; None where none was measured so."""
-    checks = [c for c in record.regret_checks if c.kind in _GROWING]
-    checks = [c for c in checks if c.statistics.get("over", "horizon T") in ("horizon T", "T")]
-    checks = [c for c in checks if len(c.statistics["points"]) > 1]
-    if not checks:
-        return None
+    checks = _rates(record).get(_TIME)
+    return _grown("regret over time", _TIME, checks, narrow) if checks else None
 
+
+def over_others(record: Record, *, narrow: bool = False) -> str | None:
+    """The same over each quantity but the horizon."""
+    others = [(over, checks) for over, checks in _rates(record).items() if over != _TIME]
+    drawn = (_grown(f"scaling {number}", *one, narrow) for number, one in enumerate(others))
+    return "".join(drawn) or None
+
+
+def _rates(record: Record) -> dict[str, list[Check]]:
+    """Checks of growth by what it is in."""
+    found: dict[str, list[Check]] = {}
+    for check in record.regret_checks:
+        if check.kind in ("scaling", "linear_in_log") and len({p[0] for p in check.statistics["points"]}) > 1:
+            over = check.statistics.get("over", "T")
+            found.setdefault(_TIME if over in ("horizon T", "T") else over, []).append(check)
+    return found
+
+
+def _grown(name: str, over: str, checks: Sequence[Check], narrow: bool) -> str:
     height = 2.6 + (0.32 if narrow else 0.18) * len(checks)
-    draw = functools.partial(growing, checks=checks, over="horizon T (rounds)")
-    return plots.single("regret over time", height, draw, narrow=narrow)
+    return plots.single(name, height, functools.partial(growing, checks=checks, over=over), narrow=narrow)
 
 
 def growing(axes: Axes, checks: Sequence[Check], over: str) -> None:
     """Means over a quantity, which is horizon T where no check says another, with the claimed rates."""
     for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
-        _growing(axes, check, marker, color, _LETTERS.get(over, over))
+        _growing(axes, check, marker, color, "T" if over == _TIME else over)
     plots.framed(axes, over, "mean pseudo-regret (units of reward)", log="xy", columns=2)
 
 
-_GROWING = ("scaling", "linear_in_log")
-_LETTERS = {"horizon T (rounds)": "T"}
+_TIME = "horizon T (rounds)"
 
 
 def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> None:
@@ -302,29 +273,6 @@ def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> 
     style: Style = {"color": color, "linestyle": "--", "linewidth": 1}
     growth = [math.exp(line + shift) for line in claimed]
     axes.plot(xs, growth, label=f"{instance}: theorem's rate {rate}", **style)
-
-
-def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
-    numbers, result = check.statistics, check.result
-    claimed, margin = float(numbers["exponent"]), float(numbers["margin"])
-    xs, ys = _logs(numbers["points"], float(numbers["log_power"]))
-    slope, start = line(numbers["points"], float(numbers["log_power"]))
-    middle = (min(xs) + max(xs)) / 2
-    zero = start + slope * middle  # the fitted value in the middle
-    ends = [min(xs), max(xs)]
-    means = [math.exp(y - zero) for y in ys]
-    sizes = [p[2] / p[1] * mean for p, mean in zip(numbers["points"], means, strict=True)]
-    style: Style = {"color": color, "markersize": 4, "capsize": 2}
-    axes.errorbar([math.exp(x) for x in xs], means, yerr=plots.bars(sizes, means), fmt=marker, **style)
-    span = [[math.exp((claimed + side * margin) * (x - middle)) for x in ends] for side in (-1, 1)]
-    across = [math.exp(x) for x in ends]
-    axes.fill_between(across, span[0], span[1], color=color, alpha=0.15, linewidth=0)
-    low, high = float(result["lower"]), float(result["upper"])
-    label = (
-        f"{numbers.get('instance', check.name)}: slope {slope:.3g} (95 %: {low:.3g} to {high:.3g}), "
-        f"claimed {claimed:.3g} ± {margin:.3g}"
-    )
-    axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)
 
 
 # ---------------------------------------------------------------- broken variants

@@ -426,16 +426,6 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     assert limits.of(Check.read(check)) == []
 
 
-def test_one_level_for_one_exponent():
-    """The plot's label has the interval of the table, and says its level."""
-    record = load("dp-se")
-    drawn = " ".join(re.sub("<[^>]*>", " ", timelines.scaling_fit(Record.of(record))).split())
-    rows = [c["result"] for c in record["regret"]["checks"] if c["kind"] == "scaling"]
-    assert len(rows) > 3
-    for result in rows:
-        assert f"(95 %: {result['lower']:.3g} to {result['upper']:.3g})" in html.unescape(drawn)
-
-
 def test_the_counterexample_that_has_the_number_leads_and_others_say_so():
     record = load("shuffled-linear-printed")
     values = [limits.shown(Counterexample.of(e), 4.0) for e in limits.strongest_first(Record.of(record))]
