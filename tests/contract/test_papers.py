@@ -195,7 +195,7 @@ def test_the_list_and_its_page(tmp_path):
     assert len(re.findall(r'<section id="paper-\d+">', page)) == len(SHORT)
     items = re.findall(r'<details class="item"><summary><b>(.*?)</b>', page)
     assert items == [row["number"] for row in rows()]  # folded: open, they were 78,000 pixels on a phone
-    counts = [int(count) for count in re.findall(r"</a>: (\d+) items</li>", page)]  # of the contents
+    counts = [int(count) for count in re.findall(r"<summary>(\d+) items</summary>", page)]
     assert counts == list(Counter(row["paper"] for row in rows()).values())
     assert "the bound is " in page  # looseness that was measured
     assert commands.run(tmp_path, "list", "--html", "p.html").exit_code == 2

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tests.committed import REPORTS, without_plots
 from tests.records import reviewed
 from verifiable_dp.compliance import blocks, nist
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.check import Check, kind_of
 from verifiable_dp.record import words
@@ -1335,8 +1336,8 @@ def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
 
 @pytest.mark.parametrize(("rho", "said"), [(0.1, "rho 0.1, as promised"), (0.12, "promised rho 0.12")])
 def test_a_promise_of_rho_is_compared_as_rho(rho, said):
-    """Its epsilon is a conversion that loses: normal noise of just that rho has a smaller one."""
-    claim = load("adac-ucb")["claim"] | {"rho": rho, "epsilon": 12 * rho + 0.156193106366998}
+    made = PrivacyClaim.normal(rho, 1e-3)
+    claim = load("adac-ucb")["claim"] | {"rho": rho, "mu": made.mu, "epsilon": made.epsilon}
     assert of("adac-ucb", claim=claim).headline.startswith(
         f"Holds for this instance: {said}; epsilon = 1.183 at delta 0.001 ("
     )
