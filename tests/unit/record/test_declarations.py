@@ -88,7 +88,7 @@ def test_the_starter_is_written_once(tmp_path):
         ('[[actors]]\nrole = "a"\ntrusted = "yes"', r"actors\[0\]\.trusted must be true or false"),
         ('[[actors]]\nrole = ""\ntrusted = true', r"actors\[0\]\.role must not be empty"),
         ('unprotected_outputs = "logs"', "unprotected_outputs must be a list"),
-        ("unprotected_outputs = [1979-05-27]", r"unprotected_outputs\[0\] must be text"),
+        ("unprotected_outputs = [1979-05-27]", r"unprotected_outputs\[0\] must be a text"),
         ("[contribution]\nmax_rounds_per_user = 0", "max_rounds_per_user must be an integer"),
         ("[contribution]\nmax_rounds_per_user = true", "max_rounds_per_user must be an integer"),
         ("[administrative]\ntier = 4", r"tier must be an integer in \[1, 3\]"),
