@@ -152,11 +152,11 @@ class Batches(Turns):
 
     @abstractmethod
     def full(self, pulls: IntArray) -> BoolArray:
-        """Whether an arm's batch is full after so many pulls, (n, K)."""
+        """Whether an arm's batch is full after this many pulls, (n, K)."""
 
     @abstractmethod
     def size(self, pulls: IntArray) -> IntArray:
-        """Rewards of the batch that is full after so many pulls, (n, K)."""
+        """Rewards of the batch that is full after this many pulls, (n, K)."""
 
     @property
     def mechanism(self) -> Laplace:

@@ -45,7 +45,7 @@ class Sampling(Protocol):
         """Mechanism for the sum of a batch."""
 
     def size(self, pulls: IntArray) -> IntArray:
-        """Rewards of the batch that is full after so many pulls."""
+        """Rewards of the batch that is full after this many pulls."""
 
     def next_full(self, pulls: IntArray) -> IntArray:
         """After how many pulls the open batch ends."""
@@ -68,7 +68,7 @@ class _Block:
     full: int
 
     def pulled(self, rounds: int, pulls: IntArray) -> IntArray:
-        """`pulls` (K,) after so many of its rounds."""
+        """`pulls` (K,) after this many of its rounds."""
         others = self.arms[: np.searchsorted(self.places, rounds)]
         counted = pulls + np.bincount(others, minlength=len(pulls))
         counted[self.lead] += rounds - len(others)
@@ -105,7 +105,7 @@ def _mean(rule: Sampling, data: Data, rng: np.random.Generator, arm: int, pulls:
 
 
 def _block(rule: Sampling, rng: np.random.Generator, t: int, pulls: IntArray, estimate: FloatArray) -> _Block:
-    """The rounds from t on, up to the next release at most."""
+    """The rounds from t on, at most up to the next release."""
     need = rule.next_full(pulls) - pulls
     width = min(rule.horizon - t, t // 2 + 1, int((need - 1).sum()) + 1, _WIDEST)
     posterior = functools.partial(_posterior, rule, pulls, estimate)

@@ -77,7 +77,7 @@ class UCB1(Index):
         """Compiled loop: the law of the definition; draw for draw the same until the first block.
 
         Rounds in which the leader stays ahead whatever it is paid are one block, of which only the sum
-        matters: it is drawn as such. A run of T = 10^12 takes some 10^6 blocks.
+        matters: it is drawn as such. A run of T = 10^12 takes about 10^6 blocks.
         """
         rewards = (environment.probabilities, environment.low, environment.high)
         pulls, at = _kernel(key_of(seed, (1,)), run, self.horizon, rewards, times, BLOCK)
@@ -115,7 +115,7 @@ def _kernel(key, runs, horizon, rewards, times, least):  # type: ignore[no-untyp
 
 @njit(inline="always")
 def draw_hits(key, run, arm, pulls, steps, chance, least):  # type: ignore[no-untyped-def]
-    """How many of an arm's next rewards, after so many `pulls`, are the high one."""
+    """How many of an arm's next rewards, after `pulls` pulls, are the high one."""
     base = np.uint64(arm) << np.uint64(SLOT_BITS)
     if steps >= least:
         return philox.to_binomial(key[0], key[1], run, base | np.uint64(pulls), steps, chance)

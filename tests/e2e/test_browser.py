@@ -342,7 +342,7 @@ def test_a_register_is_filtered_without_its_script(browser, pages, tmp_path):
 def test_the_form_writes_a_file_of_declarations_that_is_read(browser, tmp_path):
     """Quotes and backslashes included. Control: what was not answered is not in it."""
     path = form.write(tmp_path / "form.html")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         form.write(path)
     browser.look(390)
     browser.open(path)

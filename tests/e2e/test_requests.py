@@ -127,7 +127,7 @@ def test_asking_runs_nothing(folder):
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith(requested.read(folder / "q.json").digest)
     again = run(folder, "audit", "a.py:right", "--epsilon", 1, "--ask", "q.json")
-    assert (again.exit_code, "exists already" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
     assert run(folder, "regret", "ucb1", "--bound", "a.py:f", "--ask", "p.json").exit_code == 0
     assert set(requested.read(folder / "p.json").target.files) == {"a.py"}
 

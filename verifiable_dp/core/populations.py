@@ -370,7 +370,9 @@ class _Around(Population):
 
     def __post_init__(self) -> None:
         if not isinstance(self.population, Population):
-            raise InputError(f"population must be a population, got {type(self.population).__name__}")
+            raise InputError(
+                f"population must be one of vdp.populations, got {type(self.population).__name__}"
+            )
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]

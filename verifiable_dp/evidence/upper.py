@@ -460,7 +460,7 @@ _REACHED = {
     "changed one reward by as much as the bounds allow, which covers every input and run.",
     Method.CLONES: "Every public state that a run can reach is among the {} that we unfolded. In each, we "
     "changed one report by as much as the bounds allow, which covers every input and run.",
-    Method.USERS: "In each of {} rounds we replaced the user by the most different one that clipped norms "
+    Method.USERS: "In each of {} rounds we replaced the user with the most different one that clipped norms "
     "allow. The form of the code guarantees that no other input or run costs more.",
 }
 

@@ -790,7 +790,7 @@ def test_a_workflow_is_written_once(project):
     assert job["steps"][-1] == {"uses": "OWNER/REPOSITORY@COMMIT"}
     status, _, aside = run("init", "--github")
     assert status == 2
-    assert "exists already" in aside
+    assert "already exists" in aside
 
 
 def test_the_hook_runs_a_command_that_there_is():

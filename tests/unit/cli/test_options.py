@@ -274,7 +274,7 @@ def test_what_is_asked_is_written_and_nothing_is_run(command, name, replaced, tm
     assert (target, given["seed"]) == ("dp-se", 3)
     assert (tmp_path / "q.json").read_text() == "{}"
     again = commands.run(tmp_path, command, "dp-se", "--ask", "q.json")
-    assert (again.exit_code, "exists already" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
 
 
 def test_regret(replaced, holding, schedulers, tmp_path):

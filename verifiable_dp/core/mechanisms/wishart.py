@@ -227,7 +227,7 @@ def epsilon_of(
     least: bool = False,
     mu: float = 0.0,
 ) -> float:
-    """The largest epsilon at `delta` of replacing one item, of all `releases` together.
+    """The largest epsilon at `delta` of all `releases` together, if one item is replaced.
 
     Parameters
     ----------
