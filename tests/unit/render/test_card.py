@@ -75,6 +75,15 @@ def of(name, **changes):
 # ---------------------------------------------------------------- the card
 
 
+@pytest.mark.parametrize(("turned", "named"), [(True, "neighbour"), (False, "recorded input")])
+def test_the_values_of_a_transcript_are_named_after_the_input_that_they_are_of(turned, named):
+    """A replay may begin on either."""
+    record = load("dp-linear-printed")
+    record["counterexamples"][0]["turned"] = turned
+    assert f"exact value on the {named}, scale" in render(Record.of(record), drawn=False)
+    assert ("values are those on the neighbour" in to_markdown(Record.of(record))) == turned
+
+
 @pytest.mark.parametrize("name", ["dp-se", "dp-nas", "shuffled-linear", "dp-linear-printed", "ucb1"])
 def test_page_and_markdown_have_the_card(name):
     record = load(name)
