@@ -121,7 +121,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "outputs use noisy statistics alone",
     ),
     Taken.ENTERS_ONCE: _said(
-        "Each reward enters one block, and affects releases only through the answer of that block.",
+        "Each reward enters the answer of one block, which a tree may add to several sums, and affects "
+        "releases only through that answer.",
         "each {one} enters one block",
     ),
     Taken.STATED_NOISE: _said(

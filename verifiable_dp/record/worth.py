@@ -153,7 +153,7 @@ def rounds(value: JsonValue, record: Record) -> Judged:
         return OK, spent
     total, enforced = (lookup(record.declared, key) for key in (TOTAL, CAP))
     if total is None:
-        return HOLE, f"{spent}, and no total is declared"
+        return HOLE, f"{spent}, and no enforced total is declared"
     if enforced is None or told(enforced, record)[0] is OPEN:
         return HOLE, f"{spent}, and nothing enforces the total"
     return OK, f"{spent}; the declared total ends before"

@@ -70,7 +70,7 @@ def premises(record: Record) -> str:
         return ""
     found = taken(record)
     if not found:
-        return "None: there is no upper bound."
+        return "No upper bound was found, so there are no premises to state."
     groups: dict[str, list[str]] = {}
     for premise in found:
         by = premise["tested_by"]

@@ -133,6 +133,7 @@ def following(record: Reviewed, brief: bool = False) -> str:
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
     first = f"Check by hand for the {faults}. " if names else ""
+    first += "Use the corrected variant, not this printed listing. " if words.is_printed(record) else ""
     if caught(record) > WEAK:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"

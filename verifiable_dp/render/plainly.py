@@ -35,7 +35,10 @@ def summary(record: Record) -> list[str]:
     if regret in _REGRET:
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
     if record.checks and not (record.mutants or record.kill_table):
-        sentences.append("No broken variants were tried, so nothing shows that the audit would catch one.")
+        less = " but less noise" if record.power else ""
+        sentences.append(
+            f"No broken variants{less} were tried, so nothing shows that the audit would catch another fault."
+        )
     if not regret:
         sentences.append("Regret was not measured.")
     return [*filter(None, sentences), f"The record {'. It '.join(words.NON_CLAIMS)}."]

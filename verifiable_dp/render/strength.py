@@ -77,7 +77,9 @@ def strength(record: Record) -> Strength:
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
     leak = f"less noise{batches}" if record.power else "a loss at the event tested"
-    mark = f"{leak} is caught from epsilon {digits(ratio * claim)} on"
+    exact = record.power is None or record.power.by in ("exact", "shuffle")
+    alone = "" if exact else "by samples alone, "
+    mark = f"{alone}{leak} is caught from epsilon {digits(ratio * claim)} on"
     if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
     none = "no epsilon is known to be caught" if unknown else "no leak is known to be caught"

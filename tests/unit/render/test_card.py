@@ -139,7 +139,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). Less noise is caught from epsilon 8 on."
+        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught from epsilon 8 on."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -816,7 +816,8 @@ def test_premises_and_open_hazards_are_named_and_linked():
     for place, name in named:
         assert f'<a href="#{place}">{name}</a>' in first
         assert page.count(f'id="{place}"') == 1
-    assert of("ucb1").premises == of("ldp-linear-printed").premises == "None: there is no upper bound."
+    none = "No upper bound was found, so there are no premises to state."
+    assert of("ucb1").premises == of("ldp-linear-printed").premises == none
 
 
 VALUES = {

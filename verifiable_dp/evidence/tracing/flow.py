@@ -185,7 +185,7 @@ def steps(
     costs
         What the releases of each line could give away together.
     leads
-        Lines where raw rewards decided, and whether that is open, not shown to do no harm.
+        Lines where raw rewards decided, and whether that is open, not harmless in the replayed runs.
     actions
         Lines on which actions come out.
     files
@@ -195,7 +195,7 @@ def steps(
     data
         What is raw.
     """
-    harmless = " (shown to do no harm)"
+    harmless = " (harmless in the replayed runs)"
     raw = [
         Step(lead.place, "raw", words_of(lead.what, data) + ("" if is_open else harmless), lead.count)
         for lead, is_open in sorted(leads, key=lambda pair: not pair[1])
