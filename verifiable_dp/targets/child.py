@@ -210,10 +210,11 @@ def _spawned(given: _Handed, calls: str) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
     sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
-    steered = steering(os.environ)
+    variables = paths.environment()
+    steered = steering(variables)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
-        env={name: value for name, value in os.environ.items() if name not in steered} | {watch.NAME: calls},
+        env={name: value for name, value in variables.items() if name not in steered} | {watch.NAME: calls},
         stdin=subprocess.PIPE,
         stdout=given.output,
         stderr=given.output,
@@ -302,9 +303,9 @@ def _settle(channel: int, output: int, replies: int) -> None:
     faulthandler.disable()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    paths.restore()
     for name in steering(os.environ):
         del os.environ[name]
-    paths.restore()
     os.environ[plugins.ALLOWED] = "*"  # this process, and its workers, are where code of targets runs
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
