@@ -7,12 +7,12 @@ import sys
 import sysconfig
 from collections.abc import Collection, Iterator, Mapping
 from importlib.machinery import PathFinder
-from pathlib import Path
-from typing import ClassVar
 
 Given = tuple[list[str], dict[str, str | None]]  # a path and variables, as a process was given them
 _SAFE, _NAMED = "PYTHONSAFEPATH", "PYTHONPATH"
-_HOME = os.path.realpath(Path(__file__).parents[2])  # what this package was imported from
+_HOME = os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+)  # what this package was imported from
 _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 _INSTALLED = {*map(os.path.realpath, (*_LIBRARIES, *site.getsitepackages(), site.getusersitepackages()))}
 
@@ -20,9 +20,13 @@ _INSTALLED = {*map(os.path.realpath, (*_LIBRARIES, *site.getsitepackages(), site
 class _Process:
     """What this process was given, where that was changed, and whether code of targets runs in it."""
 
-    path: ClassVar[list[str]] = []
-    variables: ClassVar[dict[str, str | None]] = {}
-    of_targets = False
+    def __init__(self) -> None:
+        self.path = list[str]()
+        self.variables = dict[str, str | None]()
+        self.of_targets = False
+
+
+_PROCESS = _Process()
 
 
 def leave_out() -> None:
@@ -31,16 +35,16 @@ def leave_out() -> None:
     Called as a command starts. A `numpy.py` that lies beside a target would run in its process otherwise, and
     so would a library that another one looks for and that is not installed.
     """
-    if _Process.path:
+    if _PROCESS.path:
         return
     here, named = os.path.realpath(os.curdir), os.environ.get(_NAMED, "")
     theirs = {os.path.realpath(place) for place in named.split(os.pathsep) if named}
     kept = [place for place in sys.path if not _may_hold_targets(os.path.realpath(place), here, theirs)]
     left = [place for place in kept if place and os.path.realpath(place) in theirs]
     last = [place for place in left if os.path.realpath(place) not in {_HOME, *_INSTALLED}]
-    _Process.path = sys.path[:]
+    _PROCESS.path = sys.path[:]
     sys.path[:] = [*(place for place in kept if place not in last), *last]
-    _Process.variables = _set({_SAFE: "1", _NAMED: os.pathsep.join(left) or None})
+    _PROCESS.variables = _set({_SAFE: "1", _NAMED: os.pathsep.join(left) or None})
 
 
 def _may_hold_targets(place: str, here: str, named: Collection[str]) -> bool:
@@ -52,7 +56,15 @@ def _may_hold_targets(place: str, here: str, named: Collection[str]) -> bool:
         return False
     if _within(place, here) or _within(here, place):
         return not any(_within(place, one) and not _within(here, one) for one in _INSTALLED)
-    return place in named and not any(Path(place).glob("*.dist-info"))
+    return place in named and not any(name.endswith(".dist-info") for name in _names(place))
+
+
+def _names(folder: str) -> list[str]:
+    """What is in a folder; nothing if it cannot be read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _within(place: str, folder: str) -> bool:
@@ -72,15 +84,15 @@ def safe_starts() -> Iterator[None]:
 
     A process that a command began starts no other ones; where code of targets runs, nothing changes.
     """
-    if _Process.variables or _Process.of_targets:
+    if _PROCESS.variables or _PROCESS.of_targets:
         yield
         return
-    _Process.variables = _set({_SAFE: "1"})
+    _PROCESS.variables = _set({_SAFE: "1"})
     try:
         yield
     finally:
-        _set(_Process.variables)
-        _Process.variables = {}
+        _set(_PROCESS.variables)
+        _PROCESS.variables = {}
 
 
 @contextlib.contextmanager
@@ -107,12 +119,12 @@ def elsewhere() -> Iterator[None]:
 
 def of_targets() -> list[str]:
     """The path on which the code of targets is found: as this process was given it."""
-    return [*(place for place in sys.path if place not in _Process.path), *_Process.path]
+    return [*(place for place in sys.path if place not in _PROCESS.path), *_PROCESS.path]
 
 
 def environment() -> dict[str, str]:
     """The environment in which the code of targets runs: as this process was given it."""
-    whole = {**os.environ, **_Process.variables}
+    whole = {**os.environ, **_PROCESS.variables}
     return {name: value for name, value in whole.items() if value is not None}
 
 
@@ -123,19 +135,19 @@ def left_out() -> list[str]:
 
 def given() -> Given:
     """What this process was given; for one that it starts."""
-    return _Process.path, _Process.variables
+    return _PROCESS.path, _PROCESS.variables
 
 
 def take_over(found: Given) -> None:
     """In a process that another one started to do a part of its work: know what that one was given."""
-    _Process.path, _Process.variables = found
+    _PROCESS.path, _PROCESS.variables = found
 
 
 def restore() -> None:
     """In a process where code of targets runs: look for modules as Python does."""
     sys.path[:] = of_targets()
-    _set(_Process.variables)
-    _Process.path, _Process.variables, _Process.of_targets = [], {}, True
+    _set(_PROCESS.variables)
+    _PROCESS.path, _PROCESS.variables, _PROCESS.of_targets = [], {}, True
 
 
 def missing(module: str) -> str:

@@ -22,8 +22,7 @@ def looked(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(named), str(tmp_path / "absent")]))
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     monkeypatch.setattr(sys, "path", ["", str(named), str(others)])
-    for name, value in (("path", []), ("variables", {}), ("of_targets", False)):
-        monkeypatch.setattr(paths._Process, name, value)
+    monkeypatch.setattr(paths, "_PROCESS", paths._Process())
     return "", str(named), str(others)
 
 
@@ -109,7 +108,7 @@ def test_a_worker_of_a_command_knows_the_path_of_targets(looked):
     before = variables()
     paths.leave_out()
     found = paths.given()
-    paths._Process.path, paths._Process.variables = [], {}  # as in a process that was just started
+    paths._PROCESS = paths._Process()  # as in one that was just started
     paths.take_over(found)
     paths.restore()
     assert (sys.path, variables()) == ([*looked], before)
