@@ -247,6 +247,38 @@ def test_files_beside_a_target_are_not_imported_where_it_is_judged(by, tmp_path,
         assert command("judge", "out", "--campaign", "c.toml") == set()
 
 
+SHOP = """
+import os, subprocess, sys
+
+given = os.environ.get("PYTHONSAFEPATH"), os.environ["PYTHONPATH"].split(os.pathsep)[-1]
+assert given == (None, "src"), given
+subprocess.run([sys.executable, "-c", "import shelf"], check=True)
+subprocess.run([sys.executable, "-m", "beside"], check=True)
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+same = right
+"""
+
+
+def test_code_of_targets_finds_what_it_found_before(tmp_path):
+    """By PYTHONPATH, in workers of a campaign; what it starts looks into the current folder, too.
+
+    Broken variants: a worker is not told the path of targets; variables are not put back in a child.
+    """
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/shop.py").write_text(SHOP)
+    (tmp_path / "src/shelf.py").touch()
+    (tmp_path / "beside.py").touch()
+    (tmp_path / "c.toml").write_text(CAMPAIGN.replace("a.py:", "shop:"))
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), "src"]))
+    env = {**os.environ, "PYTHONPATH": path}
+    words = [SCRIPT, "campaign", "c.toml", "--out", "out"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+
+
 READ = """
 import sys
 from verifiable_dp.core import kernels
