@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp.core import paths
+from verifiable_dp.core import engine, paths
 
 HOME = paths._HOME
 
@@ -129,6 +129,18 @@ def test_workers_of_a_users_own_process_start_safely(looked):
     paths.restore()
     with paths.safe_starts():
         assert variables() == before
+
+
+def test_a_file_of_the_current_folder_does_not_run_as_workers_start(tmp_path, monkeypatch):
+    """In a user's own process. Broken variant: the folder comes first there, as `python -m` has it."""
+    (tmp_path / "joblib.py").write_text("raise SystemExit(open('seen', 'w').write('x'))\n")
+    monkeypatch.chdir(tmp_path)
+    engine.close()
+    try:
+        assert dict(engine.run(len, ["a", "bc"], workers=2, apart=True)) == {0: 1, 1: 2}
+    finally:
+        engine.close()
+    assert not Path("seen").exists()
 
 
 def test_without_a_folder_of_targets_the_path_stays(looked, monkeypatch):
