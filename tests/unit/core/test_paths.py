@@ -136,7 +136,7 @@ def test_a_file_of_the_current_folder_does_not_run_as_workers_start(tmp_path, mo
     """In a user's own process. Broken variant: the folder comes first there, as `python -m` has it."""
     (tmp_path / "joblib.py").write_text("raise SystemExit(open('seen', 'w').write('x'))\n")
     monkeypatch.chdir(tmp_path)
-    assert "PYTHONSAFEPATH" not in os.environ
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     engine.close()
     try:
         assert dict(engine.run(len, ["a", "bc"], workers=2, apart=True)) == {0: 1, 1: 2}
