@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp.core import engine, paths
+from verifiable_dp.core import crash, engine, paths
 
 HOME = paths._HOME
 
@@ -159,6 +159,18 @@ def test_a_library_that_is_only_beside_a_target_is_named(looked):
     paths.leave_out()
     assert paths.missing("numpy") == "."
     assert paths.missing("pandas") == ""
+
+
+@pytest.mark.parametrize(("module", "status"), [("numpy", 2), ("pandas", 70)])
+def test_what_is_missing_for_that_reason_is_no_error_of_ours(module, status, looked, capsys):
+    """Broken variant: both end as errors of this program."""
+    Path("numpy.py").touch()
+    paths.leave_out()
+    with pytest.raises(SystemExit) as ended:
+        crash.crashed(ModuleNotFoundError(name=module))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert ended.value.code == status
+    assert ("module numpy is only in '.'" in line) == (status == 2)
 
 
 def test_what_is_installed_comes_before_what_lies_beside_a_target(tmp_path, monkeypatch):
