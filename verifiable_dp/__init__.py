@@ -11,7 +11,7 @@ import sys
 if sys.argv[:1] == ["-m"]:  # the current folder is the first that Python looks into
     from verifiable_dp.core import paths
 
-    paths.put_last()
+    paths.leave_out()
 
 import importlib
 from pathlib import Path

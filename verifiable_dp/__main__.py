@@ -6,8 +6,8 @@ from verifiable_dp.core.crash import crashed
 
 def main() -> None:
     """Run the command line; what it needs and cannot be imported is reported as a crash is."""
-    paths.put_last()
     try:
+        paths.leave_out()
         from verifiable_dp.cli import main as command
     except Exception as error:
         crashed(error)

@@ -492,10 +492,37 @@ def test_what_is_not_a_verdict_is_refused(line, monkeypatch):
         child.call(task, print)
 
 
-def test_lines_of_progress_begin_with_a_word():
+def test_progress_of_a_child_is_marked_as_what_it_prints():
+    """Code of a target finds the pipe. Broken variant: its lines look like those of this program."""
     said = []
-    child.call(lambda progress: progress("::stop-commands::x"), said.append)
-    assert said == ["stop-commands::x"]
+    child.call(lambda progress: progress("verifiable-dp: ##[error]all is well"), said.append)
+    assert said == ["target | verifiable-dp: #" + "#\\x5berror]all is well"]
+
+
+TELLS = """
+import fcntl, json, os
+
+def right(data, size, rng):
+    for end in range(3, 64):
+        try:
+            if fcntl.fcntl(end, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:
+                os.write(end, json.dumps({"progress": "verifiable-dp: all is well"}).encode() + b"\\n")
+        except OSError:
+            pass
+    return data + rng.laplace(0, 1, size)
+"""
+
+
+def test_a_child_that_serves_has_no_progress(folder):
+    """Control: code that sends nothing is audited (`test_results_are_those_of_an_audit_in_process`).
+
+    Broken variant: its lines are shown, or skipped.
+    """
+    (folder / "a.py").write_text(TELLS)
+    done = run(folder, "audit", "a.py:right", *QUICK)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "all is well" not in done.stderr
+    assert "target: its process sent" in done.stderr
 
 
 def test_a_record_that_does_not_hold_as_it_is_written_is_no_verdict(folder, monkeypatch):

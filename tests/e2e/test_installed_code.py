@@ -161,28 +161,122 @@ def test_a_listed_algorithm_of_a_package_is_imported_in_the_child_only(command, 
     assert imports(tmp_path) == 1
 
 
-@pytest.mark.parametrize("by", ["python -m", "PYTHONPATH"])
-def test_files_beside_a_target_are_not_imported_where_it_is_judged(by, tmp_path):
-    """As if they were libraries. Control: the target itself imports what lies beside it."""
-    note = "import os\nwith open('seen', 'a') as file:\n    file.write(f'{__name__} {os.getppid()}\\n')\n"
-    for name in ("pathlib", "tempfile", "numpy", "pandas", "rich", "mine"):
-        (tmp_path / f"{name}.py").write_text(note)
+# What our libraries and Python start, import or look for; many of them are not installed as a rule.
+BESIDE = (
+    *("joblib", "loky", "multiprocessing", "argparse", "lz4", "Cython", "numpy", "pandas", "rich", "yaml"),
+    *(
+        "fqdn",
+        "idna",
+        "isoduration",
+        "jsonpointer",
+        "rfc3339_validator",
+        "rfc3987",
+        "uri_template",
+        "webcolors",
+    ),
+)
+NOTE = """
+import os, sys
+guard = sys.modules.get("verifiable_dp.targets.guard")
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "seen"), "a") as file:
+    file.write(f"{__name__} {bool(guard and guard.Child.inside)}\\n")
+"""
+CAMPAIGN = """
+[defaults]
+epsilon = 1
+budget = "smoke"
+[[targets]]
+name = "a"
+target = "a.py:right"
+[[targets]]
+name = "b"
+target = "a.py:same"
+"""
+
+
+@pytest.fixture
+def beside(tmp_path):
+    """What was imported from beside a target, and whether in a child; it looks for all that is there."""
+    for name in (*BESIDE, "mine"):
+        (tmp_path / f"{name}.py").write_text(NOTE)
     code = "import mine\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
-    (tmp_path / "a.py").write_text(code)
+    (tmp_path / "a.py").write_text(f"{code}\nsame = right\n")
+    (tmp_path / "c.toml").write_text(CAMPAIGN)
+
+    def seen():
+        place = tmp_path / "seen"
+        found = {tuple(line.split()) for line in place.read_text().splitlines()} if place.exists() else set()
+        place.unlink(missing_ok=True)
+        return found
+
+    return seen
+
+
+@pytest.mark.parametrize("by", ["python -m", "PYTHONPATH"])
+def test_files_beside_a_target_are_not_imported_where_it_is_judged(by, tmp_path, beside):
+    """As if they were libraries. Control: the target itself imports what lies beside it.
+
+    Broken variants: the current folder comes last, or that of PYTHONPATH; a Python that is started looks
+    there.
+    """
+    # What Python itself imports from there as it starts nobody can help: those are left out.
+    for name in ("pathlib", "tempfile") if by == "python -m" else ():
+        (tmp_path / f"{name}.py").write_text(NOTE)
     start = [sys.executable, "-m", "verifiable_dp"] if by == "python -m" else [SCRIPT]
     place = os.environ.get("PYTHONPATH", "")
-    # What Python itself imports from there as it starts nobody can help: those are left out.
     late = {"PYTHONPATH": f"{place}:{tmp_path}".strip(":")} if by == "PYTHONPATH" else {}
-    for name in ("pathlib", "tempfile") if late else ():
-        (tmp_path / f"{name}.py").unlink()
-    words = ["audit", "a:right" if late else "a.py:right", *map(str, QUICK)]
-    env = {**os.environ, **late}
-    process = subprocess.Popen([*start, *words], cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (0, 3), said
-    seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
-    assert {name for name, _ in seen} == {"mine"}
-    assert {int(parent) for _, parent in seen} == {process.pid}
+
+    def command(*words):
+        done = subprocess.run(
+            [*start, *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, **late},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode in (0, 3), done.stderr
+        return beside()
+
+    code = "a:right" if late else "a.py:right"
+    assert command("audit", code, *QUICK) == {("mine", "True")}
+    assert command("verify", "r.json") == set()
+    assert command("render", "r.json", "--to", "html", "--out", "r.html") == set()
+    if late:
+        assert command("campaign", "c.toml", "--out", "out", "--workers", 2) == {("mine", "True")}
+        assert command("judge", "out", "--campaign", "c.toml") == set()
+
+
+SHOP = """
+import os, subprocess, sys
+
+given = os.environ.get("PYTHONSAFEPATH"), os.environ["PYTHONPATH"].split(os.pathsep)[-1]
+assert given == (None, "src"), given
+subprocess.run([sys.executable, "-c", "import shelf"], check=True)
+subprocess.run([sys.executable, "-m", "beside"], check=True)
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+same = right
+"""
+
+
+def test_code_of_targets_finds_what_it_found_before(tmp_path):
+    """By PYTHONPATH, in workers of a campaign; what it starts looks into the current folder, too.
+
+    Broken variants: a worker is not told the path of targets; variables are not put back in a child.
+    """
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/shop.py").write_text(SHOP)
+    (tmp_path / "src/shelf.py").touch()
+    (tmp_path / "beside.py").touch()
+    (tmp_path / "c.toml").write_text(CAMPAIGN.replace("a.py:", "shop:"))
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), "src"]))
+    env = {**os.environ, "PYTHONPATH": path}
+    words = [SCRIPT, "campaign", "c.toml", "--out", "out"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
 
 
 READ = """

@@ -447,7 +447,7 @@ def test_requirements_are_installed_with_the_package(tmp_path):
     (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@"\n', "utf-8")
     (tmp_path / "python").chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{environment(tmp_path)['PATH']}"
-    common = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    common = ["-P", "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     locked = ["--require-hashes", "-r", f"{ROOT}/ci/requirements.lock"]
     alone = ["--no-deps", "--no-build-isolation", str(ROOT)]
     needs = ["-r", "my needs.txt"]
@@ -460,6 +460,34 @@ def test_requirements_are_installed_with_the_package(tmp_path):
         inputs = {**INPUTS, "requirements": requirements, "python-version": version}
         done = run("Install verifiable-dp", tmp_path, inputs, PATH=path)
         assert done.stdout.splitlines() == [word for more in wanted for word in (*common, *more)], done.stderr
+
+
+FLAGS = """#!/bin/bash
+flags=()
+while [[ $1 != install ]]; do flags+=("$1"); shift; done
+exec "$PYTHON" "${flags[@]}" --version
+"""
+
+
+def test_a_file_of_the_repository_does_not_install_the_package(tmp_path):
+    """A `pip.py`, also by PYTHONPATH. Control, and the broken variant: without -P it is run.
+
+    In place of installing, pip says its version.
+    """
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").write_text(FLAGS, "utf-8")
+    (tmp_path / "bin/python").chmod(0o755)
+    (tmp_path / "pip.py").write_text("print('of the repository')\n", "utf-8")
+    path = f"{tmp_path / 'bin'}{os.pathsep}{environment(tmp_path)['PATH']}"
+    steps = [STEPS["Install verifiable-dp"]["run"], FILES["job.sh"].splitlines()[0]]
+    for text in (*steps, *(step.replace("python -P", "python") for step in steps)):
+        (tmp_path / "step.sh").write_text(text, "utf-8")
+        given = environment(tmp_path, PATH=path, PYTHON=sys.executable, PYTHONPATH=".", PYTHON_VERSION="")
+        done = subprocess.run(
+            ["bash", "-e", "step.sh"], cwd=tmp_path, env=given, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("pip " if text in steps else "of the repository"), text
 
 
 def test_what_the_action_installs_is_pinned_by_digest():

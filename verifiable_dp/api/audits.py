@@ -185,11 +185,9 @@ def _served(
     asked: AuditRequest,
     parameters: Json | None,
     files: Collection[str],
-    progress: Progress,
     ask: Ask,
 ) -> JsonValue:
     """As `rungs.served`, of the target of an audit."""
-    del progress
     return rungs.served(_own(_found(target, asked, parameters, files)), ask)
 
 

@@ -81,8 +81,8 @@ def rerun(
     return dict(isolated(task, code, in_process, progress, caged, None, conducted).record)
 
 
-def _served_again(record: Record, workers: int, progress: Progress, ask: Ask) -> JsonValue:
-    return rungs.served(_request_again(record, workers, progress), ask)
+def _served_again(record: Record, workers: int, ask: Ask) -> JsonValue:
+    return rungs.served(_request_again(record, workers, silent), ask)
 
 
 def _rerun_again(record: Record, samples: bytes, progress: Progress) -> JsonValue:

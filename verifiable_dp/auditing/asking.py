@@ -9,7 +9,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -20,7 +19,7 @@ from verifiable_dp.auditing import identity, record_parts
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, paths
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import words_of
 from verifiable_dp.core.neighbours import pair_of
@@ -225,7 +224,7 @@ def packages() -> str:
     A package that is installed for development has its name and version only.
     """
     rows = set()
-    for folder in dict.fromkeys(sys.path):
+    for folder in dict.fromkeys(paths.of_targets()):
         with contextlib.suppress(OSError):
             for entry in os.scandir(folder or "."):
                 if entry.name.endswith(".dist-info"):

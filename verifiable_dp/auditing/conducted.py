@@ -59,7 +59,7 @@ class Conducted:
             See `child.served`.
         """
         conduct = functools.partial(self._conduct, progress, judging)
-        found, told = child.served(self.serve, conduct, progress, caged.seconds, caged)
+        found, told = child.served(self.serve, conduct, caged.seconds, caged)
         spent = told.get("cpu_seconds") if isinstance(told, dict) else None
         if found is None or not isinstance(spent, float) or not 0 <= spent < _MOST_SPENT:
             raise InputError(

@@ -241,7 +241,10 @@ def progressing(scheduler: str | None = None, quiet: bool = False) -> Iterator[C
             return
         from rich.markup import escape
 
-        line, words = f"{escape(on_one_line(message))} … {now - start:.0f} s", message.split(maxsplit=1)
+        from verifiable_dp.targets.guard import MARK
+
+        line = f"{escape(on_one_line(message))} … {now - start:.0f} s"
+        words = message.removeprefix(MARK).split(maxsplit=1)
         if console().is_terminal:
             if not shown:
                 status().start()

@@ -10,13 +10,26 @@ import traceback
 from typing import NoReturn
 
 from verifiable_dp import __version__
+from verifiable_dp.core import paths
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h; Python's own is 1, which means refuted here
 _TEMPORARY = ("/tmp", "/var/tmp", "/usr/tmp")
 
 
 def crashed(error: BaseException) -> NoReturn:
-    """Say on stderr what happened, as `in_words` does, and exit with `STATUS`."""
+    """Say on stderr what happened, as `in_words` does, and exit with `STATUS`.
+
+    What is missing because it lies where code of targets may is no error of ours: exit with 2.
+    """
+    lost = error.name if isinstance(error, ModuleNotFoundError) else None
+    if lost and (place := paths.missing(lost)):
+        where = "which is in one tree with the current folder, or which PYTHONPATH names"
+        why = "code of targets may lie there, and none of it is imported where audits are judged"
+        print(
+            f"verifiable-dp: module {lost} is only in {place!r}, {where}: {why}; install it with pip",
+            file=sys.stderr,
+        )
+        sys.exit(2)
     print(f"verifiable-dp: {in_words(error)}", file=sys.stderr)
     sys.exit(STATUS)
 

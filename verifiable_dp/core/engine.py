@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
-from verifiable_dp.core import pinned_source, validate
+from verifiable_dp.core import paths, pinned_source, validate
 from verifiable_dp.core.validate import Function, InputError
 
 if TYPE_CHECKING:
@@ -335,11 +335,14 @@ def _in_pool(
     if apart:
         how = {"n_jobs": max(2, size), "pre_dispatch": size, "backend": "loky"}
     pool = Parallel(batch_size=1, return_as="generator_unordered", **how)
-    yield from pool(delayed(_opened)(_Sent(function, number, task)) for number, task in list(left.items()))
+    with paths.safe_starts():
+        yield from pool(
+            delayed(_opened)(_Sent(function, number, task)) for number, task in list(left.items())
+        )
 
 
 class _Sent:
-    """A task on its way to a process, which takes along the modules that are held in memory."""
+    """A task on its way to a process, which takes along the modules that are held in memory, and paths."""
 
     def __init__(self, *task: Passed) -> None:
         self.task = task
@@ -347,10 +350,11 @@ class _Sent:
     def __reduce__(self) -> tuple[object, ...]:
         from joblib.externals.loky.backend.reduction import dumps
 
-        return _received, (pinned_source.all_held(), dumps(self.task))
+        return _received, (paths.given(), pinned_source.all_held(), dumps(self.task))
 
 
-def _received(modules: dict[str, tuple[str, bytes]], content: bytes) -> _Sent:
+def _received(found: paths.Given, modules: dict[str, tuple[str, bytes]], content: bytes) -> _Sent:
+    paths.take_over(found)
     pinned_source.take_over(modules)
     return _Sent(*pickle.loads(content))
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, entry_points, packages_distributions
+from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
 from typing import TypeVar
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign, InputError, one_line
 
 Registered = TypeVar("Registered")
@@ -60,8 +62,7 @@ def _is_part(point: EntryPoint, package: str, target: str) -> bool:
         listed = [*_points(AUDITORS).get(target, ()), *_points(CONTEXTUAL).get(target, ())]
         tops = {_top(one.module) for one in listed} or {_top(place)}
         root = _located(min(tops))
-    known = packages_distributions()
-    if _top(point.module) in tops or package in [name for top in tops for name in known.get(top, ())]:
+    if _top(point.module) in tops or (point.dist is not None and tops & set(_tops(point.dist))):
         return True
     own = _located(_top(point.module))
     if own is None or root is None:
@@ -73,9 +74,15 @@ def _is_part(point: EntryPoint, package: str, target: str) -> bool:
     return inside or root.is_relative_to(own)
 
 
+def _tops(package: Distribution) -> Iterator[str]:
+    """Names of what a package has installed that can be imported."""
+    yield from (package.read_text("top_level.txt") or "").split()
+    yield from (Path(file.parts[0]).stem for file in package.files or ())
+
+
 def _located(top: str) -> Path | None:
     """The folder of a package, or the file of a module; nothing is imported."""
-    spec = PathFinder.find_spec(top)
+    spec = PathFinder.find_spec(top, paths.of_targets())
     places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin]
     return next((Path(place).resolve() for place in places if place), None)
 
@@ -89,13 +96,35 @@ def _normal(package: str) -> str:
 
 
 @functools.cache
+def _registered() -> list[EntryPoint]:
+    """What all packages register, also those in folders from which this process imports nothing."""
+    found: dict[str, Distribution] = {}
+    for package in distributions(path=[*sys.path, *paths.left_out()]):
+        if f"[{_OURS}." in (package.read_text("entry_points.txt") or ""):
+            found.setdefault(_normal(package.name), package)  # of one name, that of this process comes first
+    return [point for package in found.values() for point in package.entry_points]
+
+
+def entry_points(group: str) -> list[EntryPoint]:
+    """What is registered in a group; nothing is imported."""
+    return [point for point in _registered() if point.group == group]
+
+
+@functools.cache
 def _points(group: str) -> dict[str, list[EntryPoint]]:
     found: dict[str, list[EntryPoint]] = {}
-    for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
+    for point in sorted(entry_points(group), key=lambda point: (point.name, point.value)):
         same = found.setdefault(point.name, [])
         if point.value not in [each.value for each in same]:
             same.append(point)
     return found
+
+
+def load(point: EntryPoint) -> Foreign:
+    """What an entry point names that may be imported here: by that leave, its folder may hold libraries."""
+    if point.dist is not None and (place := str(point.dist.locate_file(""))) in paths.left_out():
+        sys.path.append(place)
+    return point.load()
 
 
 def _loaded(point: EntryPoint, form: Callable[[Foreign], Loaded]) -> Loaded:
@@ -103,7 +132,7 @@ def _loaded(point: EntryPoint, form: Callable[[Foreign], Loaded]) -> Loaded:
     if why := kept_out(point):
         raise InputError(f"{point.group.rpartition('.')[2]}: {point.value} is not imported: {why}")
     try:
-        return form(point.load())
+        return form(load(point))
     except Exception as error:
         what = point.group.rpartition(".")[2]
         raise InputError(f"{what}: {point.value} cannot be imported: {one_line(error)}") from None

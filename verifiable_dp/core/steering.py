@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Mapping
 
+from verifiable_dp.core import paths
+
 # What a service lets a job steer later steps with, and what may hold a secret.
 _STEERING = re.compile(
     r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
@@ -33,7 +35,8 @@ def start_again_without() -> None:
     What a process was started with stays in its memory, and in ``/proc``, whatever it deletes of it later: a
     child can read both.
     """
-    dropped = steering(os.environ)
+    given = paths.environment()
+    dropped = steering(given)
     if dropped and sys.orig_argv[1:]:
-        kept = {name: value for name, value in os.environ.items() if name not in dropped}
+        kept = {name: value for name, value in given.items() if name not in dropped}
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from importlib.metadata import PackageNotFoundError, distribution, entry_points
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core import frames, plugins
@@ -26,7 +26,7 @@ GROUP, CONTEXTUAL = plugins.AUDITORS, plugins.CONTEXTUAL
 @functools.cache
 def _points() -> JsonDict:
     found: JsonDict = {}
-    for point in (*entry_points(group=GROUP), *entry_points(group=CONTEXTUAL)):
+    for point in (*plugins.entry_points(GROUP), *plugins.entry_points(CONTEXTUAL)):
         if point.name in found and found[point.name].value != point.value:
             raise InputError(
                 f"catalogue: two packages register {point.name!r}: "
@@ -105,7 +105,7 @@ def _loaded(name: str) -> Auditor:
     if why := plugins.kept_out(points[name]):
         raise InputError(f"catalogue: {points[name].value} ({name!r}) is not imported: {why}")
     try:
-        loaded = points[name].load()
+        loaded = plugins.load(points[name])
     except Exception as error:
         raise InputError(
             f"catalogue: {points[name].value} ({name!r}) cannot be imported: {one_line(error)}"

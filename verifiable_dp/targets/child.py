@@ -23,7 +23,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import IO, NoReturn, cast
 
@@ -49,7 +49,7 @@ from verifiable_dp.targets.measured import Measured, measured
 
 Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
 Ask = Callable[[Json, Iterable[Frame]], bytes]  # nothing: nothing more is asked
-Serve = Callable[[Progress, Ask], JsonValue]  # answers what it is asked, until it is asked nothing more
+Serve = Callable[[Ask], JsonValue]  # answers what it is asked, until it is asked nothing more
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
@@ -107,7 +107,7 @@ def call(
         Called with a function that takes lines of progress. It has to be picklable where this process is
         `unforkable`, or the child is to be `fresh`: there it is a new Python.
     progress
-        Called with each line of progress.
+        Called with each line of progress, marked as a line that a target prints: code may have sent it.
     most
         Seconds that it may take.
     caged
@@ -129,7 +129,6 @@ def call(
 def served(
     serve: Serve,
     conduct: Callable[[Questions], Result],
-    progress: Progress,
     most: float = math.inf,
     caged: Caged | None = None,
 ) -> tuple[Result | None, JsonValue]:
@@ -138,12 +137,12 @@ def served(
     Parameters
     ----------
     serve
-        Called in the child with what takes progress and what asks this process for the next question: each
-        answer is the message that asks for the next one.
+        Called in the child with what asks this process for the next question: each answer is the message that
+        asks for the next one.
     conduct
         Called here with what asks the child, once that asks for a question; if it never does, what it
         makes is None.
-    progress, most, caged
+    most, caged
         See `call`.
 
     Raises
@@ -153,7 +152,7 @@ def served(
     """
     made = None
     try:
-        with until_last_word(), _begun(serve, progress, most, caged or Caged(), serves=True) as line:
+        with until_last_word(), _begun(serve, None, most, caged or Caged()) as line:
             questions = Questions(line)
             questions.ready = questions.answer()
             made = conduct(questions)
@@ -166,14 +165,16 @@ def served(
 @contextlib.contextmanager
 def _begun(
     task: Task | Serve,
-    progress: Progress,
+    progress: Progress | None,
     most: float,
     caged: Caged,
     *,
-    serves: bool = False,
     fresh: bool = False,
 ) -> Iterator[ChildLine]:
-    """The line to a child that does a task; it has ended after the block, and the line knows its status."""
+    """The line to a child that does a task; it has ended after the block, and the line knows its status.
+
+    One without progress serves.
+    """
     start = _spawned if fresh or unforkable() else _forked
     ends = [*os.pipe(), *os.pipe(), *os.pipe()]
     channel, channel_in, output, output_in, replies, reply = ends
@@ -182,7 +183,9 @@ def _begun(
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            pid = start(_Handed(task, channel_in, output_in, replies, coverage, caged, serves), calls.path)
+            pid = start(
+                _Handed(task, channel_in, output_in, replies, coverage, caged, progress is None), calls.path
+            )
             line = ChildLine(pid, (channel, output, reply), progress, Clock(calls, most), caged)
             try:
                 for end in (channel_in, output_in, replies):
@@ -210,10 +213,11 @@ def _spawned(given: _Handed, calls: str) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
     sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
-    steered = steering(os.environ)
+    variables = paths.environment()
+    steered = steering(variables)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
-        env={name: value for name, value in os.environ.items() if name not in steered} | {watch.NAME: calls},
+        env={name: value for name, value in variables.items() if name not in steered} | {watch.NAME: calls},
         stdin=subprocess.PIPE,
         stdout=given.output,
         stderr=given.output,
@@ -245,8 +249,9 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
         meter = None if given.coverage is None else given.coverage.begin()
         with open(given.replies, "rb", closefd=False) as replies:
             os.set_inheritable(given.replies, False)
-            more = (functools.partial(_ask, channel, replies),) if given.serves else ()
-            answer = _answered(functools.partial(_caged, given, more), channel)
+            told: Foreign = functools.partial(_tell, channel)
+            to_parent = functools.partial(_ask, channel, replies) if given.serves else told
+            answer = _answered(functools.partial(_caged, given, to_parent))
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -272,11 +277,15 @@ def _ask(channel: int, replies: IO[bytes], message: Json, frames: Iterable[Frame
     return replies.read(int.from_bytes(replies.read(8), "little"))
 
 
-def _caged(given: _Handed, more: Sequence[Ask], progress: Progress) -> JsonValue:
+def _tell(channel: int, line: str) -> None:
+    _send(channel, {"progress": line})
+
+
+def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     """What the task gives within the cage, which is told before any code of a target runs."""
     if taken := given.caged.enter():
         _send(given.channel, {"cage": taken})
-    return given.task(progress, *more)
+    return given.task(to_parent)
 
 
 def _settle(channel: int, output: int, replies: int) -> None:
@@ -302,9 +311,9 @@ def _settle(channel: int, output: int, replies: int) -> None:
     faulthandler.disable()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    paths.restore()
     for name in steering(os.environ):
         del os.environ[name]
-    paths.restore()
     os.environ[plugins.ALLOWED] = "*"  # this process, and its workers, are where code of targets runs
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
@@ -331,9 +340,9 @@ def _forget_trackers() -> None:
             tracker._fd = tracker._pid = None
 
 
-def _answered(task: Task, channel: int) -> Json:
+def _answered(task: Callable[[], JsonValue]) -> Json:
     try:
-        return {"answer": task(lambda line: _send(channel, {"progress": line}))}
+        return {"answer": task()}
     except InputError as error:
         return {"refused": str(error)}
     except SystemExit as error:

@@ -27,6 +27,11 @@ _RELIED = ("json", "json.encoder", "json.decoder", "hashlib", "math")  # modules
 _CLASSES = (json.JSONEncoder, json.JSONDecoder)
 
 
+def marked(line: str) -> str:
+    """A line as one that a target prints, see `ShownOutput`."""
+    return MARK + line.replace("#[", "#\\x5b")
+
+
 class _Allowance:
     """How much more of what targets print is shown."""
 

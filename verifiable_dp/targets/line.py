@@ -13,7 +13,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import selectors
 import signal
 import time
@@ -121,7 +120,7 @@ class ChildLine:
     ends
         What it sends, what it prints, and where it is answered.
     progress, clock, caged
-        See `call`.
+        See `call`; one that serves has no progress: a line of it is no answer.
 
     Attributes
     ----------
@@ -130,7 +129,7 @@ class ChildLine:
     """
 
     def __init__(
-        self, pid: int, ends: tuple[int, int, int], progress: Progress, clock: Clock, caged: Caged
+        self, pid: int, ends: tuple[int, int, int], progress: Progress | None, clock: Clock, caged: Caged
     ) -> None:
         self._pid, (self._channel, self._output, self._reply) = pid, ends
         self._progress, self._clock, self._caged = progress, clock, caged
@@ -212,11 +211,11 @@ class ChildLine:
                 message = json.loads(line)
             except (ValueError, RecursionError):
                 message = None
-            if isinstance(message, dict) and isinstance(message.get("progress"), str):
-                # A line of a log must not begin with what a target wrote.
-                self._progress(re.sub(r"^\W+", "", message["progress"])[:_LONGEST])
-            else:
-                return message if isinstance(message, dict) else {}
+            if not isinstance(message, dict):
+                return {}
+            if self._progress is None or not isinstance(message.get("progress"), str):
+                return message
+            self._progress(guard.marked(message["progress"][:_LONGEST]))
 
     def _pump(self) -> None:
         """Receive something, or look after the child.

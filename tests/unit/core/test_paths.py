@@ -1,4 +1,4 @@
-"""Where modules are looked for: what is found beside targets comes last, until their code runs."""
+"""Where modules are looked for: nothing beside a target is found, until its code runs."""
 
 import os
 import sys
@@ -7,53 +7,170 @@ from pathlib import Path
 
 import pytest
 
-from verifiable_dp.core import paths
+from verifiable_dp.core import crash, engine, paths
+
+HOME = paths._HOME
 
 
 @pytest.fixture
 def looked(tmp_path, monkeypatch):
-    """A path of three folders, of which the current one and one of PYTHONPATH are the targets'."""
+    """A path of the current folder, one of PYTHONPATH, and one that is installed."""
     here, named, others = (tmp_path / name for name in ("here", "named", "others"))
     for folder in (here, named, others):
         folder.mkdir()
     monkeypatch.chdir(here)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(named), str(tmp_path / "absent")]))
+    monkeypatch.setenv("PYTHONSAFEPATH", "")  # as it was before, it is after a test
+    monkeypatch.delenv("PYTHONSAFEPATH")
     monkeypatch.setattr(sys, "path", ["", str(named), str(others)])
-    monkeypatch.setattr(paths, "_FIRST", [])
+    monkeypatch.setattr(paths, "_PROCESS", paths._Process())
     return "", str(named), str(others)
 
 
-def test_the_folders_of_targets_come_last(looked):
-    """Broken variants: they stay first; other folders go last, too; one of both kinds is dropped."""
-    here, named, others = looked
-    paths.put_last()
-    assert sys.path == [others, here, named]
+def variables():
+    return os.environ.get("PYTHONSAFEPATH"), os.environ.get("PYTHONPATH")
+
+
+def test_the_folders_of_targets_are_not_on_the_path(looked):
+    """Broken variants: they go last; one of both kinds stays; other folders go, too; workers look there."""
+    paths.leave_out()
+    assert sys.path == [looked[2]]
+    assert variables() == ("1", None)
+    assert paths.left_out() == [*looked[:2]]
+
+
+@pytest.mark.parametrize("place", ["src", "..", "src/site-packages", ".venv/../src"])
+def test_nothing_of_the_tree_is_on_the_path(place, looked, monkeypatch):
+    """However it came there, such as by the .pth file of what was installed for development."""
+    Path(place, "a-1.dist-info").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [os.path.abspath(place), looked[2]])
+    paths.leave_out()
+    assert sys.path == [looked[2]]
+
+
+@pytest.mark.parametrize("place", ["env/site-packages", "env/site-packages/more"])
+def test_an_environment_in_the_tree_stays(place, looked, monkeypatch):
+    """Control: one that nothing was installed into goes. Broken variant: what is in the tree always goes."""
+    monkeypatch.setattr(sys, "path", [os.path.abspath(place), os.path.abspath("env/others")])
+    monkeypatch.setattr(paths, "_INSTALLED", {os.path.abspath("env/site-packages")})
+    paths.leave_out()
+    assert sys.path == [os.path.abspath(place)]
+
+
+def test_what_python_was_installed_into_stays_from_within_it(looked, monkeypatch):
+    """Where the target is installed code. Broken variant: what holds the current folder always goes."""
+    monkeypatch.setattr(paths, "_INSTALLED", {os.path.dirname(os.getcwd())})
+    monkeypatch.setattr(sys, "path", ["", os.path.dirname(os.getcwd())])
+    paths.leave_out()
+    assert sys.path == [os.path.dirname(os.getcwd())]
+
+
+def test_what_this_package_was_imported_from_stays(looked, monkeypatch):
+    """Where it was; it is left to workers. Broken variant: all that PYTHONPATH names goes, or goes last."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([HOME, looked[1]]))
+    monkeypatch.setattr(sys, "path", [HOME, *looked])
+    monkeypatch.chdir(HOME)
+    paths.leave_out()
+    assert sys.path == [HOME, "", looked[2]]  # "" is that, too
+    assert variables() == ("1", HOME)
+
+
+def test_libraries_that_pip_installed_elsewhere_come_last(looked):
+    """Where PYTHONPATH names them. Broken variants: they go; they stay first."""
+    Path(looked[1], "numpy-2.0.dist-info").mkdir()
+    paths.leave_out()
+    assert sys.path == [looked[2], looked[1]]
+    assert variables() == ("1", looked[1])
 
 
 def test_the_path_of_targets_is_the_one_that_was_given(looked):
     assert paths.of_targets() == [*looked]
-    paths.put_last()
+    paths.leave_out()
     assert paths.of_targets() == [*looked]
     sys.path.insert(0, "late")
-    assert paths.of_targets() == ["", looked[1], "late", looked[2]]
+    assert paths.of_targets() == ["late", *looked]
+    assert paths.environment()["PYTHONPATH"].startswith(looked[1])
+    assert "PYTHONSAFEPATH" not in paths.environment()
 
 
-def test_it_is_given_back_where_their_code_runs_and_can_be_put_last_again(looked):
-    """A command may start another: put last twice is put last once."""
+def test_it_is_given_back_where_their_code_runs(looked):
+    """A command may start another: what is left out twice is left out once."""
+    before = variables()
     for _ in range(2):
-        paths.put_last()
-        paths.put_last()
-        assert sys.path == [looked[2], *looked[:2]]
+        paths.leave_out()
+        paths.leave_out()
+        assert sys.path == [looked[2]]
         paths.restore()
+        assert (sys.path, variables()) == ([*looked], before)
+
+
+def test_a_worker_of_a_command_knows_the_path_of_targets(looked):
+    """Broken variant: a worker takes over nothing; then code of targets is not found in its children."""
+    before = variables()
+    paths.leave_out()
+    found = paths.given()
+    paths._PROCESS = paths._Process()  # as in one that was just started
+    paths.take_over(found)
+    paths.restore()
+    assert (sys.path, variables()) == ([*looked], before)
+
+
+def test_workers_of_a_users_own_process_start_safely(looked):
+    """Its path is its own. Controls: within a command nothing changes, nor where code of targets runs."""
+    before = variables()
+    with paths.safe_starts():
+        assert variables() == ("1", before[1])
         assert sys.path == [*looked]
+        assert "PYTHONSAFEPATH" not in paths.environment()
+    assert variables() == before
+    paths.leave_out()
+    with paths.safe_starts():
+        pass
+    assert variables() == ("1", None)
+    paths.restore()
+    with paths.safe_starts():
+        assert variables() == before
+
+
+def test_a_file_of_the_current_folder_does_not_run_as_workers_start(tmp_path, monkeypatch):
+    """In a user's own process. Broken variant: the folder comes first there, as `python -m` has it."""
+    (tmp_path / "joblib.py").write_text("raise SystemExit(open('seen', 'w').write('x'))\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    engine.close()
+    try:
+        assert dict(engine.run(len, ["a", "bc"], workers=2, apart=True)) == {0: 1, 1: 2}
+    finally:
+        engine.close()
+    assert not Path("seen").exists()
 
 
 def test_without_a_folder_of_targets_the_path_stays(looked, monkeypatch):
-    """Control; an empty PYTHONPATH names the current folder alone."""
-    monkeypatch.delenv("PYTHONPATH")
+    """Control; an empty PYTHONPATH names no folder."""
+    monkeypatch.setenv("PYTHONPATH", "")
     monkeypatch.setattr(sys, "path", [*looked[1:]])
-    paths.put_last()
+    paths.leave_out()
     assert sys.path == [*looked[1:]]
+
+
+def test_a_library_that_is_only_beside_a_target_is_named(looked):
+    """In one line that says what to do. Control: of one that is nowhere nothing is said."""
+    Path("numpy.py").touch()
+    paths.leave_out()
+    assert paths.missing("numpy") == "."
+    assert paths.missing("pandas") == ""
+
+
+@pytest.mark.parametrize(("module", "status"), [("numpy", 2), ("pandas", 70)])
+def test_what_is_missing_for_that_reason_is_no_error_of_ours(module, status, looked, capsys):
+    """Broken variant: both end as errors of this program."""
+    Path("numpy.py").touch()
+    paths.leave_out()
+    with pytest.raises(SystemExit) as ended:
+        crash.crashed(ModuleNotFoundError(name=module))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert ended.value.code == status
+    assert ("module numpy is only in '.'" in line) == (status == 2)
 
 
 def test_what_is_installed_comes_before_what_lies_beside_a_target(tmp_path, monkeypatch):
