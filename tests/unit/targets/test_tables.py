@@ -432,7 +432,7 @@ def test_learners_that_take_arrays_alone_get_them():
     def made(n_arms):
         return Arrays(n_arms)
 
-    assert played(made).tolist() == [0, 1, 1, 1, 1]
+    assert list(played(made)) == [0, 1, 1, 1, 1]
     assert seen[0] == ([0, 1], [REWARDS[0, 0], REWARDS[1, 1]])
     assert seen[1:] == [([1], [paid]) for paid in REWARDS[2:, 1]]
 

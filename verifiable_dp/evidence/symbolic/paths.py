@@ -18,6 +18,7 @@ import numpy as np
 
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
+from verifiable_dp.core import outputs
 from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
@@ -139,6 +140,10 @@ def traced(
                         returned = program.function(data, generator)
                     coverage.note(world)
             chooser.returned = True
+            try:
+                outputs.form(returned, outputs.of_followed)
+            except outputs.OddError as odd:
+                raise world.stop(f"what is returned is {odd}") from None
             output = _returned(world, program, program.seen(returned))
             for finish in world.finishing:
                 finish()
