@@ -145,7 +145,7 @@ def _alike(values: Sequence[Foreign], more: More | None) -> int | None:
 def _is_exact(values: Sequence[Foreign], kind: int) -> bool:
     """Whether nothing of numbers or texts of one type is lost in an array."""
     if kind in _LARGE:
-        return -EXACT <= int(min(values)) and int(max(values)) <= EXACT
+        return int(min(values)) >= -EXACT and int(max(values)) <= EXACT
     if kind in _TEXTS:
         return not any("\0" in value for value in values)
     if kind not in _FLOATS:
@@ -209,8 +209,8 @@ def released(result: Foreign) -> Seen:
         forms = rows(result)
     except OddError as odd:
         raise InputError(
-            f"release must return plain numbers, text, or lists, tuples or arrays of these, got {odd}; return "
-            "its values as floats (numpy.asarray(x, float)) or as text"
+            f"release must return plain numbers, text, or lists, tuples or arrays of these, got {odd}; "
+            "return its values as floats (numpy.asarray(x, float)) or as text"
         ) from None
     return Seen(np.asarray(result), forms)
 
@@ -294,7 +294,11 @@ def _signed(forms: list[int], signs: BoolArray) -> list[int]:
 
 def _forms_of_arms(result: Foreign, many: bool, hidden: int | None) -> list[int]:
     if type(result) is Pulled:
-        told = [one for one in result.forms.items() if one[0] != hidden] if type(result.forms) is dict else [None]
+        told = (
+            [one for one in result.forms.items() if one[0] != hidden]
+            if type(result.forms) is dict
+            else [None]
+        )
         return [_numbered(form(list(result)), form([list(one) for one in told]), told)]
     found = rows(result) if many else [form(result)]  # all of it is read, whatever is seen
     if hidden is None or type(result) is np.ndarray:

@@ -135,7 +135,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         "learns the size"
     ),
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
-    Left.DATA_TYPES: "data of other types than floats, such as whole numbers: code can treat them differently",
+    Left.DATA_TYPES: "data of other types than floats, such as whole numbers: code can tell them apart",
     Left.OTHER_REPORTS: "what leaves a user beside the first noisy value of each reward",
     Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
 }

@@ -356,7 +356,11 @@ class BanditClass:
         protocols.check_whole(supply, self.name)
         self._check_arms(world)
         if world.followed:
-            return world.pulled if any(hasattr(type(one), "is_own") for one in world.pulled) else np.array(world.pulled)
+            return (
+                world.pulled
+                if any(hasattr(type(one), "is_own") for one in world.pulled)
+                else np.array(world.pulled)
+            )
         return Pulled.of(world.pulled, world.forms) if world.forms else np.array(world.pulled)
 
     def _check_arms(self, world: TableWorld) -> None:

@@ -18,7 +18,6 @@ from verifiable_dp.core.validate import (
     FloatArray,
     Foreign,
     Function,
-    InputError,
     IntArray,
 )
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries

@@ -162,10 +162,34 @@ def test_wrong_answers_of_a_bandit(answer, message, command):
         PlaySampler(target, False, 2, 3, seed=0).actions(np.zeros((3, 2)), (0,), np.arange(2))
 
 
-@pytest.mark.parametrize("outputs", ["[1, 'a', 2]", "[[1, 2], [3], [4, 5]]", "[[1], 2, 3]", "[{}, 1, 2]"])
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        "[1, 'a', 2]",
+        "[[1, 2], [3], [4, 5]]",
+        "[[1], 2, 3]",
+        "[{}, 1, 2]",
+        "['0.5', 1, 2]",
+        "[.5, 2**53 + 1, 2]",
+        "['a', 'b', 'c']",
+    ],
+)
 def test_outputs_must_be_numbers(outputs, command):
+    """Broken variant: numbers as text, and whole numbers that no float has, become floats unseen."""
     with pytest.raises(InputError, match="outputs must be numbers"):
         release(command(f"for r in requests(): say(r, outputs={outputs})"))
+
+
+def test_types_of_json_are_seen(command):
+    """Broken variant: `1` and `1.0`, or null and the word for no number, look alike."""
+    body = "for r in requests(): say(r, outputs={})"
+    told = ["[1, 1, 1]", "[1.0] * 3", "[True] * 3", "[None] * 3", "['nan'] * 3", "[[1]] * 3", "[1, 1, 1.0]"]
+    forms = []
+    for outputs in told:
+        with running(ProcessTarget(command(body.format(outputs)), "release")) as target:
+            forms.append(tuple(target.release(0.0, 3, (7,)).forms))
+    assert len({*forms}) == len(told)
+    assert release(command(body.format("['inf', '-inf', None]")))[:2].tolist() == [np.inf, -np.inf]
 
 
 def test_null_is_nothing_and_doubles_keep_all_bits(command):
@@ -316,7 +340,8 @@ def test_threads_have_processes_of_their_own(command, tmp_path):
     seen = []
     with running(ProcessTarget(command(body), "release")) as target:
         tasks = [
-            threading.Thread(target=lambda: seen.append(target.release(0.0, 1, (1,)).made[0])) for _ in range(2)
+            threading.Thread(target=lambda: seen.append(target.release(0.0, 1, (1,)).made[0]))
+            for _ in range(2)
         ]
         for task in tasks:
             task.start()
