@@ -20,17 +20,13 @@ from verifiable_dp.core.validate import BoolArray, Foreign, InputError
 
 EXACT = 1 << 53  # whole numbers up to here are floats
 _CHARS = "?bBhHiIlLqQefdU"  # of the types of arrays
-_OF_NUMPY = {np.dtype(char).type: char for char in _CHARS}
-_BY_NUMBER = {
-    kind: zlib.crc32(f"{kind.__module__}.{kind.__qualname__}".encode())
-    for kind in (bool, int, float, str, *_OF_NUMPY)
-}
-_KINDS = {id(kind): number for kind, number in _BY_NUMBER.items()}
+_ALL: list[type] = [bool, int, float, str, *(np.dtype(char).type for char in _CHARS)]
+_KINDS = {id(kind): zlib.crc32(f"{kind.__module__}.{kind.__qualname__}".encode()) for kind in _ALL}
 _LARGE = {id(kind) for kind in (int, *(np.dtype(char).type for char in "lLqQ"))}
 _FLOATS = {id(kind) for kind in (float, *(np.dtype(char).type for char in "efd"))}
 _TEXTS = {id(kind) for kind in (str, np.str_)}
 # Of single arms.
-WHOLE = {id(kind): n for kind, n in _BY_NUMBER.items() if issubclass(kind, int | np.integer | np.bool_)}
+WHOLE = {id(kind): _KINDS[id(kind)] for kind in _ALL if issubclass(kind, int | np.integer | np.bool_)}
 _WORDS = ("inf", "-inf", "nan", "Infinity", "-Infinity", "NaN")  # floats that JSON has no number for
 _NAN = 0x7FF8000000000000
 
@@ -294,12 +290,10 @@ def _signed(forms: list[int], signs: BoolArray) -> list[int]:
 
 def _forms_of_arms(result: Foreign, many: bool, hidden: int | None) -> list[int]:
     if type(result) is Pulled:
-        told = (
-            [one for one in result.forms.items() if one[0] != hidden]
-            if type(result.forms) is dict
-            else [None]
-        )
-        return [_numbered(form(list(result)), form([list(one) for one in told]), told)]
+        if type(result.forms) is not dict:
+            raise OddError(result.forms)
+        told = [[t, n] for t, n in result.forms.items() if t != hidden]
+        return [_numbered(form(list(result)), form(told), told)]
     found = rows(result) if many else [form(result)]  # all of it is read, whatever is seen
     if hidden is None or type(result) is np.ndarray:
         return found

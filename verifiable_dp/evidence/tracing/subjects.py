@@ -149,8 +149,8 @@ class TracedBandit:
                 odd = str(error) if value is not None else ""
             if odd:
                 refused.append(
-                    f"target: report ({code.co_filename}:{frame.f_lineno}) must return noisy values only, got "
-                    f"{odd}; return only what leaves the user, and keep the rest apart"
+                    f"target: report ({code.co_filename}:{frame.f_lineno}) must return noisy values only, "
+                    f"got {odd}; return only what leaves the user, and keep the rest apart"
                 )
 
         outer = sys.getprofile()
