@@ -904,10 +904,8 @@ def test_reports_are_looked_at_in_an_audit_in_the_local_model():
     told = reports(lambda reward, noisy: (noisy, reward))
     with pytest.raises(InputError, match="must return noisy values only"):
         api.audit(told, epsilon=CLAIM, model="local", **limits)
-    left = {
-        one["id"] for one in api.audit(Signs, epsilon=CLAIM, model="local", **limits).record["not_covered"]
-    }
-    assert {"other-reports", "data-types"} <= left
+    right = api.audit(Signs, epsilon=CLAIM, model="local", **limits).record
+    assert {"other-reports", "data-types"} <= {one["id"] for one in right["not_covered"]}
 
 
 @pytest.mark.parametrize(
