@@ -612,6 +612,7 @@ ARMS = {
     "a type that says more": lambda: np.zeros(2, np.dtype(int, metadata={"data": 1})),
     "a table": lambda: __import__("pandas").Series([1, 0], index=[7, 8]),
     "arms with a form that holds data": lambda: Pulled.of([1, 0], {0: Index(1)}),
+    "arms with forms of a class": lambda: Pulled.of([1, 0], Index(1)),
     "a class that says it is another": lambda: [0, Alias(1)],
 }
 PLAIN_ARMS = {
