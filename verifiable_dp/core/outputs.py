@@ -8,10 +8,11 @@ class can say that it equals another one.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,8 @@ def form(value: Foreign, more: More | None = None) -> int:
         If a reader sees more of it than that and the numbers or text.
     """
     kind = type(value)
+    if kind is int and -EXACT <= value <= EXACT:  # most are
+        return _KINDS[id(int)]
     if kind is list or kind is tuple:
         return _form_of_several(value, more)
     if kind is np.ndarray:
@@ -119,11 +122,17 @@ def _numbered(*parts: object) -> int:
     return zlib.crc32(repr(parts).encode())
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def _known(*parts: Hashable) -> int:
+    """The same of words and whole numbers alone, that many results have."""
+    return _numbered(*parts)
+
+
 def _form_of_several(values: Sequence[Foreign], more: More | None) -> int:
     of = type(values).__name__
     alike = _alike(values, more)
     if alike is not None:
-        return _numbered(of, len(values), alike)
+        return _known(of, len(values), alike)
     return _numbered(of, *[form(value, more) for value in values])
 
 
@@ -157,7 +166,7 @@ def _is_plain(values: Foreign) -> bool:
 
 
 def _form_of_array(values: Foreign) -> int:
-    return _numbered(*_dtype_of(values), values.shape)
+    return _known(*_dtype_of(values), values.shape)
 
 
 def _dtype_of(values: Foreign) -> tuple[str, str]:
