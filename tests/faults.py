@@ -967,8 +967,8 @@ FAULTS = (
     Fault(
         "both worlds draw alike",
         "verifiable_dp/targets/plays.py",
-        "self.actions(self._table(pair, world), (stage, number, world), runs)",
-        "self.actions(self._table(pair, world), (stage, number), runs)",
+        "self.typed(self._table(pair, world), (stage, number, world), self._hidden(pair), runs)",
+        "self.typed(self._table(pair, world), (stage, number), self._hidden(pair), runs)",
         "a user's bandit has the same generators on both inputs",
         ("tests/unit/evidence/test_search.py",),
     ),
@@ -2196,9 +2196,9 @@ FAULTS = (
     ),
     Fault(
         "an arm too many",
-        "verifiable_dp/targets/plays.py",
-        "arms.max() >= self.n_arms",
-        "arms.max() > self.n_arms",
+        "verifiable_dp/core/outputs.py",
+        "made.max() >= n_arms",
+        "made.max() > n_arms",
         "arms that are counted from 1 are taken for right ones",
         ("tests/unit/targets/test_targets.py::test_arms_that_are_counted_from_one_are_refused",),
     ),
@@ -2261,7 +2261,7 @@ FAULTS = (
     Fault(
         "runs in whatever form",
         "verifiable_dp/targets/plays.py",
-        "        if not is_table(rows, self.small, runs) or rows.shape[1] != self.horizon:",
+        "        if not is_table(rows, self.small, runs) or rows.shape[1] != self.horizon + self.beside:",
         "        if False:",
         "code of a target sends fewer runs than it was asked for, or arms of other rounds",
         ("tests/unit/targets/test_far.py::test_runs_in_another_form_end_the_audit",),
@@ -2713,6 +2713,30 @@ FAULTS = (
             "tests/unit/evidence/test_language.py::test_a_rare_pick_ends_the_bound_or_is_paid_for"
             "[picked_again_and_again]",
         ),
+    ),
+    Fault(
+        "arms have no types",
+        "verifiable_dp/targets/plays.py",
+        "**discrete, FORM: forms.astype(np.int64)}",
+        "**discrete}",
+        "an arm is said as a whole number for one reward and as a float for its neighbour",
+        ("tests/unit/targets/test_targets.py::test_types_of_arms_are_seen",),
+    ),
+    Fault(
+        "an arm is what int makes of it",
+        "verifiable_dp/targets/tables.py",
+        "    def _read(self, arm: Foreign) -> tuple[int, int]:\n",
+        "    def _read(self, arm: Foreign) -> tuple[int, int]:\n        return int(arm), 0\n",
+        "an arm carries data in an attribute or in a fraction",
+        ("tests/unit/targets/test_tables.py::test_an_arm_is_a_whole_number_and_no_more",),
+    ),
+    Fault(
+        "refused arms are forgotten",
+        "verifiable_dp/targets/adapters.py",
+        "        if world.refused is not None:\n",
+        "        if False:\n",
+        "code that catches our error shows an arm that the audit does not count",
+        ("tests/unit/targets/test_tables.py::test_an_arm_is_a_whole_number_and_no_more",),
     ),
     Fault(
         "outputs have no types",

@@ -35,6 +35,7 @@ ROOMS = (
     "core.turns",
     "core.rights",
     "targets",
+    "core.outputs",
     "campaign.entries",
     "campaign.file",
 )

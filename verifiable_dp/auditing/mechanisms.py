@@ -237,7 +237,9 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         numerics = self.request.settings.numerics
         left = [one for one in super().not_covered() if not (numerics and one.id is Left.SAMPLER)]
         left += self.ladder.not_covered() if self.ladder else []
-        return [*left, *([Exclusion(Left.OTHER_DATA)] if self.stated else [])]
+        if self.stated:  # their types, too
+            return [*(one for one in left if one.id is not Left.DATA_TYPES), Exclusion(Left.OTHER_DATA)]
+        return left
 
 
 def _stated(request: AuditRequest, function: Function[object]) -> bool:

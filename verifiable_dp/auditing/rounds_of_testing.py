@@ -330,7 +330,8 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
             for check in self.checks
             if check.kind == positions.KIND
         ]
-        return [*super().not_covered(), *self._unseen(), *said]
+        local = [Exclusion(Left.OTHER_REPORTS)] if self.request.promise.model == "local" else []
+        return [*super().not_covered(), *self._unseen(), *said, *local, Exclusion(Left.DATA_TYPES)]
 
     def _unseen(self) -> list[Exclusion]:
         """What of the code no check looked into."""

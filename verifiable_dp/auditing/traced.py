@@ -174,6 +174,7 @@ def trace(
                 found = without(found, other, epsilons)
         local = promise.model == "local"
         if local and found.pair is not None:
+            subject.check_reports(found.pair, found.seed)
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
     made = check(found, epsilon, local=local, delta=promise.delta or 0.0)
     source = CodeSource.of(function, name)

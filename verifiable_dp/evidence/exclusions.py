@@ -33,6 +33,8 @@ class Left(StrEnum):
     DATA_SIZES = "data-sizes"
     REFUSED_SIZES = "refused-sizes"
     OTHER_DATA = "other-data"
+    DATA_TYPES = "data-types"
+    OTHER_REPORTS = "other-reports"
     OTHER_INSTANCES = "other-instances"
 
 
@@ -140,6 +142,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         "learns the size"
     ),
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
+    Left.DATA_TYPES: "data of other types than floats, such as whole numbers: code can tell them apart",
+    Left.OTHER_REPORTS: "what leaves a user beside the first noisy value of each reward",
     Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
 }
 _BRIEF: Mapping[Left, str] = {
@@ -158,6 +162,8 @@ _BRIEF: Mapping[Left, str] = {
     Left.DATA_SIZES: "other sizes of data",
     Left.REFUSED_SIZES: "sizes that are refused",
     Left.OTHER_DATA: "other data",
+    Left.DATA_TYPES: "other types of data",
+    Left.OTHER_REPORTS: "other reports",
     Left.OTHER_INSTANCES: "other instances",
 }
 EVERY = (Exclusion(Left.TIMING), Exclusion(Left.SAMPLER), Exclusion(Left.INPUTS))  # of every audit of privacy

@@ -21,6 +21,7 @@ import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.filled import note
+from verifiable_dp.core.outputs import Pulled
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.targets import protocols
@@ -352,10 +353,18 @@ class BanditClass:
                     protocols.play(bandit, way, supply, loop, lambda: self.first(way, *rewards.shape))
             except Finished:
                 pass
+        world = supply.world
+        if world.refused is not None:
+            raise world.refused
         protocols.check_whole(supply, self.name)
-        self._check_arms(supply.world)
-        pulled = supply.world.pulled
-        return pulled if any(hasattr(type(arm), "is_own") for arm in pulled) else np.array(pulled)
+        self._check_arms(world)
+        if world.followed:
+            return (
+                world.pulled
+                if any(hasattr(type(one), "is_own") for one in world.pulled)
+                else np.array(world.pulled)
+            )
+        return Pulled.of(world.pulled, world.forms) if world.forms else np.array(world.pulled)
 
     def _check_arms(self, world: TableWorld) -> None:
         """Refuse code whose first runs pull one arm only, if it was a guess that it is one."""

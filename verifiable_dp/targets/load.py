@@ -9,9 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
-import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +18,6 @@ from verifiable_dp.core.validate import (
     Foreign,
     Function,
     InputError,
-    IntArray,
 )
 from verifiable_dp.targets.source import code_of
 
@@ -179,80 +176,3 @@ def adapted(function: Function[Foreign]) -> tuple[str, Function[Foreign]]:
 def fresh(data: Foreign) -> Foreign:
     """Data that the target may change."""
     return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
-
-
-class Released(NamedTuple):
-    """What a mechanism returns.
-
-    Attributes
-    ----------
-    made
-        As an array, with a row for each draw.
-    forms
-        Of which types and shapes the draws are, as numbers; one number if all are alike.
-    """
-
-    made: Foreign
-    forms: IntArray
-
-
-def released(result: Foreign) -> Released:
-    """What a mechanism returns, as an array of which nothing is lost, and its types and shapes.
-
-    Raises
-    ------
-    InputError
-        If whoever gets it sees more than the audit does: what a class adds to an array or a number, whole
-        numbers that no float has, or zeros at the end of a text.
-    """
-    odd = beyond(result)
-    made: Foreign = np.asarray(result) if odd is None else None
-    if made is not None and made.dtype.kind in "iu" and made.size:
-        odd = next((one for one in (made.min(), made.max()) if abs(int(one)) > _EXACT), None)
-    if odd is not None:
-        raise InputError(
-            "release must return plain numbers, text, or lists, tuples or arrays of these, got "
-            f"{type(odd).__name__} {odd!r:.40}, which can show a reader more than the audit sees; return "
-            "its values as floats (numpy.asarray(x, float)) or as text"
-        )
-    several = type(result) in (list, tuple)
-    each = [*map(_form, result)] if several else [_form(made[:1] if made.ndim else made)]
-    return Released(made, np.array(each if len({*each}) > 1 else each[:1], np.int64))
-
-
-def _form(one: Foreign) -> int:
-    """A number for the type of something and the types, or the shape, of what is in it."""
-    kind = type(one)
-    if kind in (list, tuple):
-        return zlib.crc32(repr((kind.__name__, *map(_form, one))).encode())
-    if kind is np.ndarray:
-        return zlib.crc32(repr((one.dtype.str, one.shape)).encode())
-    if kind not in _KNOWN:
-        _KNOWN[kind] = zlib.crc32(kind.__name__.encode())
-    return _KNOWN[kind]
-
-
-_KNOWN: dict[type, int] = {}  # of single numbers and texts, by their types
-
-
-def beyond(result: Foreign) -> Foreign:
-    """The first part of a result that is more than numbers and text; None if none is."""
-    if type(result) in (list, tuple):
-        kinds = {*map(type, result)}  # as most are
-        if kinds <= {float, bool, np.int64} or (kinds == {int} and max(max(result), -min(result)) <= _EXACT):
-            return None
-        return next((odd for odd in map(beyond, result) if odd is not None), None)
-    if type(result) is np.ndarray and result.dtype.kind == "O":
-        return beyond(result.tolist())
-    one = isinstance(result, np.generic) and type(result).__module__ == "numpy"
-    if one or type(result) is np.ndarray:
-        kind = result.dtype
-        return result if kind.metadata is not None or (kind.kind == "f" and kind.itemsize > 8) else None
-    if type(result) is int:
-        return None if abs(result) <= _EXACT else result
-    if type(result) is str:
-        return result if result.endswith("\0") else None
-    return None if type(result) in (bool, float) else result
-
-
-_EXACT = 1 << 53  # whole numbers up to here are floats

@@ -13,11 +13,11 @@ import numpy as np
 from verifiable_dp.core.contexts import Unfolding
 from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.outputs import arms
 from verifiable_dp.core.validate import (
     FloatArray,
     Foreign,
     Function,
-    InputError,
     IntArray,
 )
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
@@ -25,10 +25,10 @@ from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.far import is_process, there
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.load import beyond
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.sampling import (
     ANOTHER_FORM,
+    FORM,
     Both,
     SeenRuns,
     call_target,
@@ -41,7 +41,7 @@ from verifiable_dp.targets.sampling import (
 
 @dataclass(frozen=True)
 class PlaySampler(SeenRuns):
-    """Samples a user's bandit; only actions are seen.
+    """Samples a user's bandit; only actions are seen, and their types.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class PlaySampler(SeenRuns):
     followed: bool = False
     joint: bool = False
     taught: Callable[[Foreign], Score | None] | None = None
-    beside: ClassVar[int] = 0
+    beside: ClassVar[int] = 4  # bytes of the number of their types and shapes
     boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
     probed_once: ClassVar[int] = FEW_PAIRS
 
@@ -92,7 +92,6 @@ class PlaySampler(SeenRuns):
     def _what(self) -> str:
         return "play_many" if self.many else "play"
 
-    @there(read_rows)
     def actions(self, table: FloatArray | Unfolding, path: tuple[int, ...], runs: IntArray) -> Foreign:
         """Arms (n, T) of runs with numbers `runs` on `table`.
 
@@ -101,14 +100,23 @@ class PlaySampler(SeenRuns):
         InputError
             If the function raises, or does not return T arms in 0 .. K - 1 for each run.
         """
+        return self.typed(table, path, None, runs)[:, : self.horizon]
+
+    @there(read_rows)
+    def typed(
+        self, table: FloatArray | Unfolding, path: tuple[int, ...], hidden: int | None, runs: IntArray
+    ) -> Foreign:
+        """As `actions`, with columns more, which number types and shapes but for those of a hidden round."""
         if is_process(self.function):
             given = self.function.play(
                 np.asarray(table), process_seeds(key_of(self.seed, path), runs), self.factor
             )
-            return self._checked(given, (len(runs), self.horizon)).astype(self.small)
+            made = np.empty((len(runs), self.horizon + self.beside), self.small)
+            self._write(made, given, hidden)
+            return made
         size = (self.rows or max(len(runs), 1)) if self.many else 1
         turns = [(0, at, size) for at in range(0, len(runs), size)]
-        return self._made([(table, path, runs)], turns)[0]
+        return self._made([(table, path, runs)], turns, hidden)[0]
 
     @property
     def small(self) -> type[np.int8] | type[np.int64]:
@@ -124,9 +132,10 @@ class PlaySampler(SeenRuns):
         self,
         worlds: Sequence[tuple[FloatArray | Unfolding, tuple[int, ...], IntArray]],
         turns: Sequence[tuple[int, int, int]],
+        hidden: int | None,
     ) -> list[Foreign]:
-        """Arms (n, T) of runs of tables, each with a path; a turn is a world, its first run and how many."""
-        out = [np.empty((len(runs), self.horizon), self.small) for _, _, runs in worlds]
+        """As `typed` of tables, each with a path; a turn is a world, its first run and how many."""
+        out = [np.empty((len(runs), self.horizon + self.beside), self.small) for _, _, runs in worlds]
         keys = [key_of(self.seed, path) for _, path, _ in worlds]
 
         def make(run: Run) -> Foreign:
@@ -143,8 +152,7 @@ class PlaySampler(SeenRuns):
                     return made
 
                 result = run(functools.partial(generator, keys[world], int(part[0]), self.factor), call)
-                wanted = (len(part), self.horizon) if self.many else (self.horizon,)
-                out[world][at : at + size] = self._checked(result, wanted)
+                self._write(out[world][at : at + size] if self.many else out[world][at], result, hidden)
             return out
 
         with scaled_seeds(self.function, self.factor):
@@ -154,45 +162,34 @@ class PlaySampler(SeenRuns):
         """Arms as `actions` gives them, by streams of their own."""
         return self.actions(data, (TUNE, 0), runs)
 
-    def _checked(self, result: Foreign, shape: tuple[int, ...]) -> Foreign:
-        try:
-            arms = np.asarray(result)
-        except Exception:
-            arms = np.empty(0, object)
-        if arms.shape != shape:
-            raise InputError(f"{self._what} must return arms of shape {shape}, got shape {arms.shape}")
-        if (odd := beyond(result)) is not None:
-            raise InputError(
-                f"{self._what} must return plain numbers, or a list, tuple or array of them, got "
-                f"{type(odd).__name__}, which can show a reader more than the audit sees; return an array"
-            )
-        if arms.dtype.kind not in "iub":
-            if arms.dtype.kind != "f" or not np.array_equal(arms, np.floor(arms)):
-                raise InputError(f"{self._what} must return integer arms, got dtype {arms.dtype}")
-            arms = arms.astype(np.int64)
-        if arms.size and (arms.min() < 0 or arms.max() >= self.n_arms):
-            raise InputError(
-                f"{self._what} must return arms in 0 .. {self.n_arms - 1}, "
-                f"got values in [{arms.min()}, {arms.max()}]"
-            )
-        return arms
+    def _write(self, row: Foreign, result: Foreign, hidden: int | None) -> None:
+        """Put arms into a row, or rows, and what numbers their types and shapes beside them."""
+        shape = (*row.shape[:-1], self.horizon)
+        row[..., : self.horizon], forms = arms(result, self._what, shape, self.n_arms, hidden)
+        beside = np.array(forms, "<u4").view(np.int8).reshape(-1, self.beside)
+        row[..., self.horizon :] = beside if row.ndim > 1 else beside[0]
 
     @there(read_rows)
     def raw(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Foreign:
-        """See `SeenRuns.raw`: arms (n, T)."""
-        return self.actions(self._table(pair, world), (stage, number, world), runs)
+        """See `SeenRuns.raw`: arms (n, T), and what numbers their types and shapes."""
+        return self.typed(self._table(pair, world), (stage, number, world), self._hidden(pair), runs)
 
     @there(read_rows)
     def raw_mixed(self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray) -> list[Foreign]:
         """See `SeenRuns.raw_mixed`."""
         worlds = [(self._table(pair, w), (stage, number, w), runs[w]) for w in (0, 1)]
-        return self._made(worlds, [(w, at, 1) for w, at in turns(order)])
+        return self._made(worlds, [(w, at, 1) for w, at in turns(order)], self._hidden(pair))
+
+    def _hidden(self, pair: Foreign) -> int | None:
+        """The round of which the action is not seen."""
+        return pair.round if self.joint else None
 
     def check_rows(self, rows: Foreign, runs: int) -> None:
         """See `SeenRuns.check_rows`: arms (n, T)."""
-        if not is_table(rows, self.small, runs) or rows.shape[1] != self.horizon:
+        if not is_table(rows, self.small, runs) or rows.shape[1] != self.horizon + self.beside:
             raise EndedError(ANOTHER_FORM)
-        if rows.size and not (rows.min() >= 0 and rows.max() < self.n_arms):
+        arms = rows[:, : self.horizon]
+        if arms.size and not (arms.min() >= 0 and arms.max() < self.n_arms):
             raise EndedError("target: its process sent arms that do not exist")
 
     def _table(self, pair: Foreign, world: int) -> Foreign:
@@ -201,7 +198,8 @@ class PlaySampler(SeenRuns):
 
     def seen(self, pair: Foreign, made: Foreign) -> Observation:
         """See `SeenRuns.seen`."""
-        actions = made
+        actions = made[:, : self.horizon]
+        forms = np.ascontiguousarray(made[:, self.horizon :].astype(np.int8)).view("<u4")[:, 0]
         if self.joint:
             actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)
@@ -209,4 +207,5 @@ class PlaySampler(SeenRuns):
         # Runs that do not play a table's one changed reward are the same in both worlds.
         known = isinstance(pair, TablePair) and pair.arm is not None and not self.joint
         change = (pair.round, pair.arm, self.n_arms) if known else None
-        return Observation(len(actions), {**columns, **discrete}, numeric, actions=actions, change=change)
+        seen = {**columns, **discrete, FORM: forms.astype(np.int64)}
+        return Observation(len(actions), seen, numeric, actions=actions, change=change)

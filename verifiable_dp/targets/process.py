@@ -31,6 +31,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from verifiable_dp.core.outputs import Seen, spoken
 from verifiable_dp.core.validate import FloatArray, Given, InputError, JsonDict, JsonValue, positive
 
 PROTOCOL = "verifiable-dp-1"
@@ -398,8 +399,8 @@ class ProcessTarget:
             )
         return out
 
-    def release(self, data: Given, size: int, seeds: Sequence[int], factor: float = 1.0) -> FloatArray:
-        """Outputs (size, ...) of a mechanism; a seed for each 8192 of them.
+    def release(self, data: Given, size: int, seeds: Sequence[int], factor: float = 1.0) -> Seen:
+        """Outputs (size, ...) of a mechanism, and their types; a seed for each 8192 of them.
 
         Raises
         ------
@@ -410,10 +411,7 @@ class ProcessTarget:
         for i, seed in enumerate(seeds):
             runs = min(_DRAWS, size - i * _DRAWS)
             out += self._ask("data", data, {"seed": str(seed), "runs": runs}, factor, "outputs", runs)
-        try:
-            return np.array(out, dtype=np.float64)  # null is NaN
-        except (TypeError, ValueError):
-            raise InputError("exec: outputs must be numbers, or lists of as many numbers each") from None
+        return spoken(out)
 
     @staticmethod
     def requests(size: int) -> int:

@@ -25,10 +25,11 @@ from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.far import is_process, there
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.load import fresh, released
+from verifiable_dp.targets.load import fresh
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.sampling import (
     ANOTHER_FORM,
+    FORM,
     Both,
     SeenRuns,
     call_target,
@@ -38,7 +39,6 @@ from verifiable_dp.targets.sampling import (
     turns,
 )
 
-FORM = "type and shape"  # of an output, which its reader gets with its numbers
 _EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
 
 
@@ -128,7 +128,7 @@ class ReleaseSampler(SeenRuns):
         if is_process(self.function):
             asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
             seeds = process_seeds(key, asked)
-            result, forms = released(self.function.release(data, len(runs), seeds, self.factor))
+            result, forms = self.function.release(data, len(runs), seeds, self.factor)
         else:
             made = functools.partial(generator, key, int(runs[0]), self.factor)
 
@@ -145,14 +145,9 @@ class ReleaseSampler(SeenRuns):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
             )
-        if result.dtype.kind not in "fiubU":
-            raise InputError(
-                "release must return numbers (floats, whole numbers or booleans, NaN for no output) or text, "
-                f"got {_sorts(result)}"
-            )
         numbers = self._checksums(result) if result.dtype.kind == "U" else result
         rows = np.asarray(numbers, dtype=np.float64).reshape(len(runs), -1)
-        return np.column_stack((rows, np.broadcast_to(forms, len(rows)).astype(np.float64)))
+        return np.column_stack((rows, np.broadcast_to(np.array(forms, np.float64), len(rows))))
 
     def _checksums(self, texts: NDArray[np.str_]) -> FloatArray:
         distinct, places = np.unique(texts, return_inverse=True)
@@ -241,14 +236,6 @@ def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
     if not np.array_equal(rows[places], values, equal_nan=True):  # rows of one code that are not the same
         rows, times = np.unique(values + 0.0, axis=0, return_counts=True)
     return rows, times
-
-
-def _sorts(result: Foreign) -> str:
-    """The sort of the first entry that is not a number."""
-    if result.dtype.kind != "O":
-        return f"dtype {result.dtype}"
-    odd = (x for x in result.ravel() if isinstance(x, bool) or not isinstance(x, int | float | np.number))
-    return type(next(odd, result)).__name__
 
 
 def _whole_codes(values: FloatArray) -> dict[str, IntArray]:

@@ -12,20 +12,20 @@ from joblib import delayed
 
 from verifiable_dp.core import engine, philox
 from verifiable_dp.core.limits import limited
+from verifiable_dp.core.outputs import released
 from verifiable_dp.core.validate import Foreign, Function, InputError, IntArray, WordArray, one_line
 from verifiable_dp.evidence.blackbox.events import Observation
 from verifiable_dp.evidence.blackbox.run_parts import Part, parts_of, worlds_of
 from verifiable_dp.targets.far import Far, far_of
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.load import released
 from verifiable_dp.targets.source import code_of, file_of
 
 
 def call_target(
     what: str, function: Function[Foreign], *arguments: Foreign, runs: int = 1, timeout: float = math.inf
 ) -> Foreign:
-    """What the function returns, mechanisms as `Released`; what it raises is unusable input, and says where.
+    """What the function returns, mechanisms as `Seen`; what it raises is unusable input, and says where.
 
     A call that makes several runs may take `timeout` seconds for each.
     """
@@ -154,6 +154,7 @@ def read_rows(told: Foreign, arguments: Sequence[Foreign]) -> Foreign:
     return told
 
 
+FORM = "type and shape"  # of what comes out, which its reader gets with its numbers
 _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
 VARYING = (
     "release must return the same number of outputs in every run, on an input and on its neighbour, got "

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from verifiable_dp.core import outputs
+from verifiable_dp.core.outputs import WHOLE, OddError
 from verifiable_dp.core.validate import Foreign, InputError
 
 PULLS = (
@@ -141,6 +143,9 @@ class TableWorld:
     def __post_init__(self) -> None:
         self.horizon, self.n_arms = self.rewards.shape
         self.pulled: list[Foreign] = []
+        self.followed = outputs.is_followed(type(self.rewards))
+        self.forms: dict[int, int] = {}  # of arms that were not pulled as plain whole numbers, by round
+        self.refused: InputError | None = None
         self.guessed: set[int] = set()  # arms that a call did not name as such
         self.means: list[float] = []  # that were handed over, different for each arm
 
@@ -155,23 +160,48 @@ class TableWorld:
         Raises
         ------
         InputError
-            If there is no such arm.
+            If there is no such arm, or it can tell its reader more than that.
         """
-        if getattr(type(arm), "is_own", None) and arm.is_own:  # which arm it is, nobody else is told
+        kind = type(arm)
+        if kind is int:  # most are
+            chosen = arm
+        elif self.followed and getattr(kind, "is_own", None) and arm.is_own:  # nobody else is told which
             self.pulled.append(arm)
             return self.rewards[len(self.pulled) - 1, arm]
-        if isinstance(arm, int | np.integer):  # most are: NumPy asks them slowly
-            chosen = int(arm)
-        elif np.size(arm) != 1:
-            raise InputError(f"target: a pull must be of one arm, got {arm!r}")
         else:
-            chosen = int(arm if np.ndim(arm) == 0 else np.ravel(arm)[0])
+            chosen, form = self._read(arm)
         if not 0 <= chosen < self.n_arms:
-            raise InputError(f"target: arms must lie in 0 .. {self.n_arms - 1}, got arm {chosen}")
+            raise self._refused(f"target: arms must lie in 0 .. {self.n_arms - 1}, got arm {chosen}")
+        if kind is not int and kind is not Arm:
+            self.forms[len(self.pulled)] = form
         self.pulled.append(chosen)
         reward = self.rewards[len(self.pulled) - 1, chosen]
         # As a service gets it: counts that NumPy's own numbers are added to cannot be written as JSON.
         return float(reward) if type(reward) is np.float64 else reward
+
+    def _read(self, arm: Foreign) -> tuple[int, int]:
+        """Which arm it is, and a number for how that is said."""
+        if type(arm) is Arm and vars(arm).keys() == {"world"} and arm.world is self:
+            return int(arm), 0
+        form = WHOLE.get(id(type(arm)))
+        if form is not None:
+            return int(arm), form
+        try:
+            form = outputs.form(arm, outputs.of_followed if self.followed else None)
+        except OddError as odd:
+            raise self._refused(f"target: an arm must be a whole number, got {odd}") from None
+        if np.size(arm) != 1:
+            raise self._refused(f"target: a pull must be of one arm, got {arm!r}")
+        one = arm if np.ndim(arm) == 0 else np.ravel(arm)[0]
+        if type(one) in (str, np.str_) or not (self.followed or one == np.floor(one)):
+            raise self._refused(f"target: an arm must be a whole number, got {one!r}")
+        return int(one), outputs.signed(form, one)
+
+    def _refused(self, words: str) -> Exception:
+        """The error, which is kept: code may catch it. Where code is followed, nothing is known any more."""
+        self.refused = self.refused or InputError(words)
+        stop = getattr(getattr(self.rewards, "world", None), "stop", None) if self.followed else None
+        return self.refused if stop is None else stop(words)
 
     def pull(self, arm: Foreign, method: str = "pull") -> Foreign:
         """The reward of the next round as the code expects it; the run ends with the last one."""
@@ -200,7 +230,7 @@ class TableWorld:
             words = self.usages.get(method, Usage()).arguments
             numbers = [value for value, word in zip(args, words, strict=False) if word in _ARM_WORDS]
         if len(numbers) != 1:
-            raise InputError(
+            raise self._refused(
                 f"target: {method} of the environment was called with {len(args)} arguments, none of which "
                 "is recognised as the arm; name the arm's variable arm, action or index"
             )

@@ -458,6 +458,22 @@ def test_code_that_refuses_a_size_is_not_accused_and_the_record_says_so():
     )
 
 
+def raw_if_whole(data, size, rng):
+    return np.full(size, float(data)) if isinstance(data, int) else data + rng.laplace(0, 2.0, size)
+
+
+def test_what_types_the_data_had_is_said():
+    """Data are tried as floats: code can treat whole numbers differently, and an audit says so.
+
+    Broken variant: nothing is said of it. Control: of data that are stated, the types are stated, too.
+    """
+    kinds = []
+    for stated in (None, [(0, 1)]):
+        report = audit(raw_if_whole, epsilon=1.0, budget="smoke", in_process=True, pairs=stated)
+        kinds.append((report.verdict, "data-types" in {one["id"] for one in report.record["not_covered"]}))
+    assert kinds == [("not_refuted", True), ("refuted", False)]
+
+
 def test_sizes_come_from_what_the_code_holds():
     assert {39, 40, 41} <= set(ladder.sizes_in(small_noise_at_a_named_size))
     assert not {39, 40, 41} & set(ladder.sizes_in(always_noisy))

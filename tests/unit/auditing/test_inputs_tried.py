@@ -33,13 +33,14 @@ from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.trials import data_pairs, inner_pairs
 from verifiable_dp.evidence.check import Check, in_words, judged
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import why
 from verifiable_dp.render.diff import compare
 from verifiable_dp.report import finish
 from verifiable_dp.targets import horizons, load
-from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.adapters import BanditClass, taken
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
 from verifiable_dp.targets.roles import GivenRole
@@ -850,6 +851,61 @@ def test_the_record_says_so_and_the_verdict_is_that_of_tracing():
     assert (claim["observe"], claim["trust_model"]) == ("reports", "local")
     assert report.record["target"]["model"] == "local"
     assert promised(report.record["plan"], claim) == Promise(CLAIM, 0.0, model="local")
+
+
+def reports(of):
+    """A bandit whose `report` returns what `of` makes of the arm, the reward and the noisy reward."""
+
+    class Made(Reports):
+        def report(self, reward, rng):
+            return of(reward, reward + rng.laplace(0, self.scale))
+
+        def update(self, arm, reward):
+            self.report(reward, self.rng)
+            self.pulls[arm] += 1
+
+        def select(self):
+            return sum(self.pulls) % 2
+
+    return Made
+
+
+class Envelope:
+    def __init__(self, noisy, reward):
+        self.noisy, self.reward = noisy, reward
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (lambda reward, noisy: (noisy, reward), "raw rewards"),
+        (lambda reward, noisy: np.array([noisy, reward]), "raw rewards"),
+        (lambda reward, noisy: [noisy, [1, reward]], "raw rewards"),
+        (lambda reward, noisy: {"noisy": noisy, "raw": reward}, "dict, which"),
+        (lambda reward, noisy: Envelope(noisy, reward), "Envelope, which"),
+        (lambda reward, noisy: (3, noisy), ""),
+        (lambda reward, noisy: (noisy, 2 * noisy), ""),
+        (lambda reward, noisy: None, ""),
+    ],
+)
+def test_all_of_a_report_is_judged(of, said):
+    """Broken variant: the first noisy value alone is seen. Control: what holds noisy and public values."""
+    subject = TracedBandit(BanditClass(reports(of)), 2, HORIZON, (0.0, 1.0), frozenset([__file__]))
+    pair = subject.far(np.zeros((HORIZON, 2)), 0, 0)
+    if not said:
+        subject.check_reports(pair, 0)
+        return
+    with pytest.raises(InputError, match=f"report .* must return noisy values only, got {said}"):
+        subject.check_reports(pair, 0)
+
+
+def test_reports_are_looked_at_in_an_audit_in_the_local_model():
+    limits = {"n_arms": 2, "horizon": HORIZON, "budget": "smoke", "in_process": True, "runs": 400}
+    told = reports(lambda reward, noisy: (noisy, reward))
+    with pytest.raises(InputError, match="must return noisy values only"):
+        api.audit(told, epsilon=CLAIM, model="local", **limits)
+    right = api.audit(Signs, epsilon=CLAIM, model="local", **limits).record
+    assert {"other-reports", "data-types"} <= {one["id"] for one in right["not_covered"]}
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def command(tmp_path):
 
 def release(command, data=0.0, size=3, seeds=(7,), factor=1.0):
     with running(ProcessTarget(command, "release")) as target:
-        return target.release(data, size, seeds, factor)
+        return target.release(data, size, seeds, factor).made
 
 
 def alive(pid):
@@ -107,7 +107,7 @@ def test_data_are_sent_when_they_change_only(command):
         say(r, outputs=[[float("data" in r), float(len(r["input"]))]] * r["runs"])
     """
     with running(ProcessTarget(command(body), "release")) as target:
-        sent = [target.release(data, 1, (1,))[0, 0] for data in (0.0, 0.0, 1.0, 1.0, 0.0, np.zeros(1))]
+        sent = [target.release(data, 1, (1,)).made[0, 0] for data in (0.0, 0.0, 1.0, 1.0, 0.0, np.zeros(1))]
     assert sent == [1, 0, 1, 0, 1, 1]
 
 
@@ -162,10 +162,34 @@ def test_wrong_answers_of_a_bandit(answer, message, command):
         PlaySampler(target, False, 2, 3, seed=0).actions(np.zeros((3, 2)), (0,), np.arange(2))
 
 
-@pytest.mark.parametrize("outputs", ["[1, 'a', 2]", "[[1, 2], [3], [4, 5]]", "[[1], 2, 3]", "[{}, 1, 2]"])
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        "[1, 'a', 2]",
+        "[[1, 2], [3], [4, 5]]",
+        "[[1], 2, 3]",
+        "[{}, 1, 2]",
+        "['0.5', 1, 2]",
+        "[.5, 2**53 + 1, 2]",
+        "['a', 'b', 'c']",
+    ],
+)
 def test_outputs_must_be_numbers(outputs, command):
+    """Broken variant: numbers as text, and whole numbers that no float has, become floats unseen."""
     with pytest.raises(InputError, match="outputs must be numbers"):
         release(command(f"for r in requests(): say(r, outputs={outputs})"))
+
+
+def test_types_of_json_are_seen(command):
+    """Broken variant: `1` and `1.0`, or null and the word for no number, look alike."""
+    body = "for r in requests(): say(r, outputs={})"
+    told = ["[1, 1, 1]", "[1.0] * 3", "[True] * 3", "[None] * 3", "['nan'] * 3", "[[1]] * 3", "[1, 1, 1.0]"]
+    forms = []
+    for outputs in told:
+        with running(ProcessTarget(command(body.format(outputs)), "release")) as target:
+            forms.append(tuple(target.release(0.0, 3, (7,)).forms))
+    assert len({*forms}) == len(told)
+    assert release(command(body.format("['inf', '-inf', None]")))[:2].tolist() == [np.inf, -np.inf]
 
 
 def test_null_is_nothing_and_doubles_keep_all_bits(command):
@@ -227,9 +251,9 @@ def test_a_lost_process_is_started_again_and_asked_the_same(tmp_path, command):
         say(r, outputs=[int(r["seed"])] * r["runs"])
     """
     with running(ProcessTarget(command(body), "release")) as target:
-        assert target.release(2.0, 2, (4,)).tolist() == [4, 4]
+        assert target.release(2.0, 2, (4,)).made.tolist() == [4, 4]
         assert not target.restarted
-        assert target.release(2.0, 2, (5,)).tolist() == [5, 5]
+        assert target.release(2.0, 2, (5,)).made.tolist() == [5, 5]
         assert "exit status 1" in target.restarted
     # The new process has seen no data yet: they are sent again.
     assert asked.read_text("utf-8").splitlines() == ["4 True", "5 False", "5 True"]
@@ -316,13 +340,14 @@ def test_threads_have_processes_of_their_own(command, tmp_path):
     seen = []
     with running(ProcessTarget(command(body), "release")) as target:
         tasks = [
-            threading.Thread(target=lambda: seen.append(target.release(0.0, 1, (1,))[0])) for _ in range(2)
+            threading.Thread(target=lambda: seen.append(target.release(0.0, 1, (1,)).made[0]))
+            for _ in range(2)
         ]
         for task in tasks:
             task.start()
         for task in tasks:
             task.join()
-        again = target.release(0.0, 1, (1,))[0]
+        again = target.release(0.0, 1, (1,)).made[0]
     assert len(set(seen)) == 2
     assert again in seen, "idle processes are used again"
 
@@ -331,7 +356,7 @@ def test_targets_can_be_pickled_and_used_elsewhere(command):
     target = ProcessTarget(command(GOOD), "release")
     program = (
         "import pickle, sys; target = pickle.loads(bytes.fromhex(sys.argv[1]));"
-        "print(target.release(0.0, 2, (12,)).tolist())"
+        "print(target.release(0.0, 2, (12,)).made.tolist())"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, pickle.dumps(target).hex()],

@@ -24,6 +24,7 @@ from tests.user_code import origins as code
 from tests.user_code import seeded_process
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
+from verifiable_dp.core import outputs
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, TablePair
 from verifiable_dp.core.validate import InputError
@@ -32,7 +33,7 @@ from verifiable_dp.evidence.tracing import foreign
 from verifiable_dp.evidence.tracing.foreign import GIVEN, sources
 from verifiable_dp.record import conclude
 from verifiable_dp.targets import randomness, rewards, seeds, tables
-from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.adapters import BanditClass, taken
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.releases import ReleaseSampler
@@ -63,6 +64,62 @@ def test_an_arm_that_is_not_there_is_refused(world, arm):
     with pytest.raises(InputError, match=r"target: arms must lie in 0 \.\. 1, got arm "):
         world.paid(arm)
     assert world.pulled == []
+
+
+class Told(int):
+    """May hold data."""
+
+
+class Owned(Told):
+    is_own = True
+
+
+def noted():
+    arm = Arms(TableWorld(TABLE))[1]
+    arm.note = 0.3
+    return arm
+
+
+ODD = [Told(1), Owned(1), 1.25, np.array([0.25]), "1", np.str_("1"), [Told(1)], None, {1: 1}, np.nan, noted()]
+
+
+@pytest.mark.parametrize("arm", ODD, ids=repr)
+def test_an_arm_is_a_whole_number_and_no_more(arm):
+    """Broken variants: `int()` of it is seen, so that an attribute or a fraction may hold data; code that
+    catches the error and pulls again goes on. Control: the next test.
+    """
+
+    def run(env, rng):
+        for _ in range(env.horizon):
+            try:
+                env.pull(arm=arm)
+            except Exception:
+                env.pull(1)
+
+    with pytest.raises(InputError, match="target: an arm must be a whole number, got "):
+        BanditClass(run)(TABLE, np.random.default_rng(0))
+
+    def generate(n_arms, rng):
+        while True:
+            yield arm
+
+    with pytest.raises(InputError, match="target: an arm must be a whole number, got "):
+        BanditClass(generate)(TABLE, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("arm", [1, np.int64(1), True, np.array([1]), [1], 1.0])
+def test_how_an_arm_is_said_is_kept(arm):
+    """Broken variant: a float and a whole number look alike."""
+
+    def run(env, rng):
+        for _ in range(env.horizon):
+            env.pull(arm=arm)
+
+    made = BanditClass(run)(TABLE, np.random.default_rng(0))
+    assert list(made) == [1, 1, 1]
+    assert (type(made) is np.ndarray) == (type(arm) is int)
+    if type(arm) is not int:
+        assert made.forms == dict.fromkeys(range(3), outputs.form(arm))
 
 
 @pytest.mark.parametrize("arm", [[0, 1], np.zeros(3), []])
@@ -432,7 +489,7 @@ def test_learners_that_take_arrays_alone_get_them():
     def made(n_arms):
         return Arrays(n_arms)
 
-    assert played(made).tolist() == [0, 1, 1, 1, 1]
+    assert list(played(made)) == [0, 1, 1, 1, 1]
     assert seen[0] == ([0, 1], [REWARDS[0, 0], REWARDS[1, 1]])
     assert seen[1:] == [([1], [paid]) for paid in REWARDS[2:, 1]]
 

@@ -19,6 +19,7 @@ from tests.user_code import first_told, modes, noise_imported, rewritten, seeded
 from verifiable_dp import InputError, audit
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.outputs import Pulled
 from verifiable_dp.evidence.judge import outside
 from verifiable_dp.targets import (
     adapters,
@@ -41,6 +42,7 @@ from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.randomness import scaled_seeds
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 from verifiable_dp.targets.roles import GivenRole
+from verifiable_dp.targets.sampling import FORM
 from verifiable_dp.targets.source import CodeSource, load
 
 RUNS = np.arange(6)
@@ -284,15 +286,15 @@ def test_a_draw_at_a_time_may_change_its_data():
     ("result", "message"),
     [
         (lambda size: [None] * size, "got NoneType"),
-        (lambda size: np.array(["a"] * size, "S1"), r"got dtype \|S1"),
+        (lambda size: np.array(["a"] * size, "S1"), r"got an array of dtype \|S1"),
         (lambda size: [{}] * size, "got dict"),
-        (lambda size: np.array([1, True, None] * 2, object), "got bool"),
-        (lambda size: np.zeros(size, complex), "got dtype complex128"),
-        (lambda size: np.zeros(size, "M8[s]"), r"got dtype datetime64\[s\]"),
+        (lambda size: np.array([1, True, None] * 2, object), "got an array of dtype object"),
+        (lambda size: np.zeros(size, complex), "got an array of dtype complex128"),
+        (lambda size: np.zeros(size, "M8[s]"), r"got an array of dtype datetime64\[s\]"),
         (lambda size: [[1], [1, 2]] * (size // 2), "inhomogeneous"),
         (lambda size: 3.0, r"got \(\)"),
         (lambda size: np.zeros(size + 1), r"got \(7,\)"),
-        (lambda size: None, r"got \(\)"),
+        (lambda size: None, "got NoneType"),
     ],
 )
 def test_outputs_that_are_no_numbers_are_refused(result, message):
@@ -538,6 +540,20 @@ class Number(float):
     """A number that says more than its value."""
 
 
+class Same(type):
+    """Of classes that say that they are `int`."""
+
+    __eq__ = lambda cls, other: other is int or type.__eq__(cls, other)  # noqa: E731
+    __hash__ = lambda cls: hash(int)  # noqa: E731
+
+
+class Alias(int, metaclass=Same):
+    """May hold data."""
+
+
+NOTE = float(np.array([0x7FF8000000000001], np.uint64).view(np.float64)[0])
+
+
 RICH = {
     "an array of a class": lambda: np.zeros(2).view(Told),
     "a masked array": lambda: np.ma.masked_array([1.0, 2.0], mask=[True, False]),
@@ -552,12 +568,20 @@ RICH = {
     "text with a zero at its end": lambda: ["a\0", "a"],
     "a dictionary": lambda: {0: 1.0, 1: 2.0},
     "an object in an array": lambda: np.array([object(), 1.0], object),
+    "a large whole number of numpy beside a float": lambda: [0.5, np.int64(2**53 + 1)],
+    "a large whole number without a sign": lambda: [np.uint64(2**53 + 1), 0.5],
+    "an array of large whole numbers": lambda: [np.array([0.5]), np.array([2**60])],
+    "text of numpy with a zero at its end": lambda: [np.str_("a\0"), np.str_("a")],
+    "bits behind no number": lambda: [NOTE, 1.0],
+    "bits behind no number of an array": lambda: np.array([1.0, NOTE]),
+    "a class that says it is another": lambda: [0, Alias(1)],
 }
 PLAIN = {
     "numbers": lambda: [1.0, True],
     "numbers of numpy": lambda: (np.float32(1.0), np.int8(2)),
     "whole numbers": lambda: [2**53, -(2**53)],
     "text": lambda: np.array(["a", "b"]),
+    "no numbers": lambda: [float("nan"), float("inf") - float("inf")],
     "text of half a pair": lambda: ["\ud800", "a"],
     "arrays": lambda: [np.zeros(3), np.ones(3)],
 }
@@ -565,7 +589,10 @@ PLAIN = {
 
 @pytest.mark.parametrize("name", [*RICH, *PLAIN])
 def test_what_says_more_than_an_audit_sees_is_refused(name):
-    """Such as the index of a table: code could release the data there. Control: plain numbers and text."""
+    """Such as the index of a table: code could release the data there. Control: plain numbers and text.
+
+    Broken variants: sizes are checked of `int` only, zeros in text of `str` only, and types by equality.
+    """
     made = {**RICH, **PLAIN}[name]
     for function in (lambda data, size, rng: made(), lambda data, rng: made()[0]):
         one = function.__code__.co_argcount == 2
@@ -584,6 +611,9 @@ ARMS = {
     "a number of a class": lambda: [Index(1), 0],
     "a type that says more": lambda: np.zeros(2, np.dtype(int, metadata={"data": 1})),
     "a table": lambda: __import__("pandas").Series([1, 0], index=[7, 8]),
+    "arms with a form that holds data": lambda: Pulled.of([1, 0], {0: Index(1)}),
+    "arms with forms of a class": lambda: Pulled.of([1, 0], Index(1)),
+    "a class that says it is another": lambda: [0, Alias(1)],
 }
 PLAIN_ARMS = {
     "numbers": lambda: [1, 0],
@@ -595,6 +625,45 @@ PLAIN_ARMS = {
 
 class Index(int):
     """May hold data."""
+
+
+TWINS = {
+    "numbers": ([1, 0], [1.0, 0]),
+    "a number and a bit": ([1, 0], [True, 0]),
+    "a number of numpy": ([1, 0], [np.int64(1), 0]),
+    "signs": ([1.0, 0.0], [1.0, -0.0]),
+    "signs in an array": (np.array([1.0, 0.0]), np.array([1.0, -0.0])),
+    "containers": ([1, 0], (1, 0)),
+    "a list or an array": ([1, 0], np.array([1, 0])),
+    "types of one size": (np.array([1, 0], np.int64), np.array([1, 0], np.longlong)),
+    "how arms were pulled": (Pulled.of([1, 0], {0: 7}), Pulled.of([1, 0], {1: 7})),
+}
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("name", TWINS)
+def test_types_of_arms_are_seen(name, many):
+    """Broken variant: only the numbers are read, which are the same. Control: what is equal looks equal."""
+    if many and name == "how arms were pulled":
+        return
+    pair, found = SimpleNamespace(worlds=lambda: (np.zeros((2, 2)),) * 2), []
+    for arms in TWINS[name]:
+        several = np.array([arms, arms]) if type(arms) is np.ndarray else [arms, arms]
+        play = (lambda rewards, n, rng: several) if many else (lambda rewards, rng: arms)  # noqa: B023
+        sampler = PlaySampler(play, many, 2, 2, 0)
+        made = sampler.raw(pair, 0, 1, 0, np.arange(2))
+        assert made[:, :2].tolist() == [[1, 0]] * 2
+        found.append(sampler.seen(pair, made).discrete[FORM].tolist())
+    assert found[0][0] == found[0][1] != found[1][0] == found[1][1]
+
+
+def test_the_type_of_an_action_that_is_not_seen_is_not_seen():
+    """With joint privacy nobody sees what the user gets whose data changes. Broken variant: its type is."""
+    pair, seen = SimpleNamespace(round=1, worlds=lambda: (np.zeros((3, 2)),) * 2), []
+    for arms in ([0, 1, 0], [0, True, 0], [0, 1, False]):
+        sampler = PlaySampler(lambda rewards, rng, arms=arms: arms, False, 2, 3, 0, joint=True)
+        seen.append(sampler.raw(pair, 0, 1, 0, np.arange(1))[0, 3:].tolist())
+    assert seen[0] == seen[1] != seen[2]
 
 
 @pytest.mark.parametrize("name", [*ARMS, *PLAIN_ARMS])
@@ -650,6 +719,11 @@ def in_another_shape(data, size, rng):
     return z if data > 0.5 else z[:, None]
 
 
+def one_true_of_two(data, rng):
+    """The types are both called bool."""
+    return [float(data + rng.laplace()), np.True_ if data > 0.5 else True]
+
+
 def nothing_or_more(data, rng):
     """Right: 0 is an int, and anything else a float, whatever the data are."""
     return max(0, float(data + rng.laplace()))
@@ -661,11 +735,12 @@ def nothing_or_more(data, rng):
         (as_a_list_or_a_tuple, "refuted"),
         (in_single_precision, "refuted"),
         (in_another_shape, "refuted"),
+        (one_true_of_two, "refuted"),
         (nothing_or_more, "not_refuted"),
     ],
 )
 def test_types_and_shapes_are_seen(target, status):
-    """Broken variant: only the numbers are seen, which are right in all four."""
+    """Broken variants: only the numbers are seen, which are right in all; types are known by a short name."""
     assert audit(target, epsilon=1.0, budget="smoke", in_process=True).verdict == status
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from verifiable_dp.core import outputs
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign
@@ -139,13 +141,15 @@ def traced(
                         returned = program.function(data, generator)
                     coverage.note(world)
             chooser.returned = True
-            output = _returned(world, program, program.seen(returned))
+            output = _returned(world, program, returned)
             for finish in world.finishing:
                 finish()
             if global_states() != states:
                 raise world.stop("draws from a process-wide generator")
     except Unbounded as reason:
         world.stop(reason.failure.words, why=reason.failure.why)
+        if world.at is not None and world.at.file.startswith(_OWN):  # what it handed over ended the bound
+            world.at = _last_return(program) or world.at
         crashed = reason.failure.why is Ends.ENDLESS
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
@@ -189,17 +193,29 @@ def run(
     )
 
 
-def _returned(world: World, program: Program, value: Foreign) -> Foreign:
-    """What is returned, as plain numbers."""
+_OWN = os.path.dirname(os.path.dirname(outputs.__file__))  # what is ours
+
+
+def _last_return(program: Program) -> Place | None:
+    """The last line on which a program returns something."""
+    return next(iter(returns_of(functions_of(program.function)[:1])[-1:]), None)
+
+
+def _returned(world: World, program: Program, returned: Foreign) -> Foreign:
+    """What an observer sees of what is returned, as plain numbers."""
     what = "raw {data} are returned"
-    world.back = next(iter(returns_of(functions_of(program.function)[:1])[-1:]), None)
+    world.back = _last_return(program)
+    try:
+        outputs.form(returned, outputs.of_followed)
+    except outputs.OddError as odd:
+        raise world.stop(f"what is returned is {odd}", world.back) from None
+    value = program.seen(returned)
     try:
         found = np.asarray(boxes.plain(world, value, what))
         return np.array([boxes.plain(world, v, what) for v in found]) if found.dtype == object else found
     except Unbounded:
         if world.at is None or world.at.file not in world.files:
-            places = returns_of(functions_of(program.function)[:1])
-            world.at = places[-1] if places else world.at
+            world.at = world.back or world.at
         raise
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from dataclasses import dataclass
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verifiable_dp.core import outputs
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
-from verifiable_dp.core.validate import FloatArray, Foreign, Function
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, InputError
 from verifiable_dp.evidence.tracing import flow
-from verifiable_dp.evidence.tracing.arrays import is_tracked
+from verifiable_dp.evidence.tracing.arrays import is_tracked, settled, tainted
 from verifiable_dp.evidence.tracing.foreign import sources
-from verifiable_dp.evidence.tracing.ledger import Place
+from verifiable_dp.evidence.tracing.ledger import Ledger, Place
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
-from verifiable_dp.evidence.tracing.trace import Traced, trace
+from verifiable_dp.evidence.tracing.trace import Traced, run, trace
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -124,6 +127,41 @@ class TracedBandit:
         left, right = pair.worlds()
         bits = functools.partial(np.random.Philox, seed)
         return trace(self.seen(pair), left, right, bits, self.files, self.scopes, watch=watch)
+
+    def check_reports(self, pair: Pair, seed: int) -> None:
+        """Refuse functions called `report` whose result holds more than what noise hides.
+
+        Raises
+        ------
+        InputError
+            If one does: only the first noisy value of a reward is judged.
+        """
+        refused: list[str] = []
+
+        def watch(frame: FrameType, event: str, value: Foreign) -> None:
+            code = frame.f_code
+            if event != "return" or code.co_name != "report" or code.co_filename not in self.files or refused:
+                return
+            try:
+                outputs.form(value, outputs.of_followed)
+                odd = "raw rewards" if tainted(settled(value)) else ""
+            except outputs.OddError as error:
+                odd = str(error) if value is not None else ""
+            if odd:
+                refused.append(
+                    f"target: report ({code.co_filename}:{frame.f_lineno}) must return noisy values only, "
+                    f"got {odd}; return only what leaves the user, and keep the rest apart"
+                )
+
+        outer = sys.getprofile()
+        for world in pair.worlds():
+            sys.setprofile(watch)
+            try:
+                run(self.seen(pair), world, np.random.Philox(seed), Ledger(self.files), self.scopes)
+            finally:
+                sys.setprofile(outer)
+        if refused:
+            raise InputError(refused[0])
 
     def repeats(self, pair: Pair, seed: int) -> bool:
         """Whether a replay on the very same input is the same run: all that decides a run is known."""
