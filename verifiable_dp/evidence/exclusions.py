@@ -32,6 +32,7 @@ class Left(StrEnum):
     UNSEEN_CODE = "unseen-code"
     DATA_SIZES = "data-sizes"
     REFUSED_SIZES = "refused-sizes"
+    REFUSED_VALUES = "refused-values"
     OTHER_DATA = "other-data"
     OTHER_INSTANCES = "other-instances"
 
@@ -132,6 +133,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         f"data of {one_of(values['sizes'])} entries, which the code refuses: an observer of the refusal "
         "learns the size"
     ),
+    Left.REFUSED_VALUES: "data strictly between the bounds, which the code refuses: an observer of the "
+    "refusal learns that they are not at the bounds",
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
     Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
 }
@@ -150,6 +153,7 @@ _BRIEF: Mapping[Left, str] = {
     Left.UNSEEN_CODE: "the code itself",
     Left.DATA_SIZES: "other sizes of data",
     Left.REFUSED_SIZES: "sizes that are refused",
+    Left.REFUSED_VALUES: "values that are refused",
     Left.OTHER_DATA: "other data",
     Left.OTHER_INSTANCES: "other instances",
 }
