@@ -71,4 +71,4 @@ def _judge(statistics: Json) -> JsonDict:
 def in_words(numbers: Json, result: Json) -> str:
     """All doubts."""
     del result
-    return "; ".join(numbers["doubts"]) or "all seeds are secret"
+    return "; ".join(numbers["doubts"]) or "we know of no seed that is public"

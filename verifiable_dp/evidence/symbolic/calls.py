@@ -308,6 +308,8 @@ def _careful(world: World, value: Foreign) -> Foreign:
     kind = type(value)
     if kind in _BUILTIN or kind is functools.partial or value is type:
         return asked(world, value)
+    if kind is types.FunctionType and (what := outside.read_by(value)):
+        raise outside.stopped(world, what)
     return value
 
 

@@ -12,6 +12,7 @@ import io
 import os
 import pathlib
 import sys
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,13 +22,14 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.terms import World
 
-_SAID = "the code reads {}, so that what it does may depend on more than its input and its draws"
+_SAID = "the code reads {}: what it does may depend on more than its input and its draws"
 _CLOCK, _FILES, _ENVIRONMENT, _SYSTEM = "the clock", "files", "the environment", "the state of the system"
 _MODULES = {
     "time": _CLOCK,
     **dict.fromkeys(("_io", "io", "genericpath", "glob", "mmap"), _FILES),
     **dict.fromkeys(("os", "posix", "nt", "platform", "getpass", "resource", "_socket", "socket"), _SYSTEM),
 }
+_ASKED = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 _HARMLESS = frozenset(("sleep", "urandom", "getrandom", "fspath", "fsencode", "fsdecode", "strerror"))
 _NOW = frozenset(("now", "utcnow", "today"))
 _EVENTS = frozenset(
@@ -37,11 +39,16 @@ _EVENTS = frozenset(
     )
 )
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
-_BETWEEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls.py")  # calls for the traced code
+_BETWEEN = tuple(  # what calls libraries for the traced code
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    for name in ("calls.py", "numpy_mirror.py", "boxes.py", "libraries.py")
+)
 
 
 def read_by(function: Foreign) -> str:
     """What a function reads; empty if nothing that is known."""
+    if not isinstance(function, _ASKED):
+        return ""
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(owner, os._Environ):
         return _ENVIRONMENT
@@ -73,12 +80,12 @@ class _Told:
 
 def _by_code(world: World) -> bool:
     """Whether it is the traced code that asks, or a library for it: not an import, nor any of our own."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(3)
     while frame is not None:
         file = frame.f_code.co_filename
         if file in world.files:
             return True
-        if file.startswith("<frozen importlib") or (file.startswith(_PACKAGE) and file != _BETWEEN):
+        if file.startswith("<frozen importlib") or (file.startswith(_PACKAGE) and file not in _BETWEEN):
             return False
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -115,7 +115,9 @@ def _same(one: Foreign, other: Foreign) -> bool:
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     if type(one) is np.ndarray and one.dtype != object:
-        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+        return bool(
+            one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+        )
     if type(one) is np.ndarray:
         return one.shape == other.shape and all(map(_same, one.flat, other.flat))
     return isinstance(one, _SIMPLE) and bool(one == other or (one != one and other != other))
@@ -126,7 +128,7 @@ def kept(scopes: Mapping[str, dict[str, Foreign]]) -> Iterator[None]:
     """Put back what modules, their classes, functions and objects hold, in place."""
     undo: list[Callable[[], None]] = []
     caches: list[Callable[[], None]] = []
-    waiting: list[Foreign] = [*scopes.values()]
+    waiting: list[Foreign] = [*scopes.values(), *getattr(scopes, "functions", ())]
     seen: dict[int, Foreign] = {}
     own = {scope.get("__name__") for scope in scopes.values()}
     while waiting and len(seen) < _MOST:
