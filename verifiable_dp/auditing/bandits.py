@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -9,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from verifiable_dp.auditing import calls, design, groups, traced, variants
+from verifiable_dp.auditing import calls, design, groups, refusals, traced, variants
 from verifiable_dp.auditing.execution_plan import StageSizes, duration, grounded
 from verifiable_dp.auditing.plans import (
     LEAST_RUNS,
@@ -520,7 +521,8 @@ def adversaries(case: PlayCase) -> None:
     """Adversaries who send each user by the actions seen before; one test of the most promising of them."""
     assert isinstance(case.finder, UserSearch)
     games, allowed, started = case.finder.games(), case.allowed, time.monotonic()
-    case.unplayed = engine.kept("playable", lambda: _unplayable(case, games))
+    case.unplayed, fault = engine.kept("playable", lambda: _unplayable(case, games))
+    case.failed([fault] if fault else [])
     # They take longer than runs on tables: that counts against the cap.
     each = max(allowed.each, (time.monotonic() - started) / (2 * len(games) * _GAME_RUNS))
     slower = replace(allowed, each=each)
@@ -542,19 +544,30 @@ def adversaries(case: PlayCase) -> None:
     allowed.spend(cost_of(plan, len(games), once=True))
 
 
-def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> str:
-    """Why code cannot be played against adversaries over contexts; empty if it can."""
-    runs = np.arange(_GAME_RUNS, dtype=np.int64)
+def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> tuple[str, str]:
+    """Why code cannot be played against adversaries over contexts, and that some runs only fail."""
+    runs, played = np.arange(_GAME_RUNS, dtype=np.int64), False
     try:
         for world in (0, 1):
             for game in games:
                 case.sampler.sample(game, world, TUNE, 0, runs)
+                played = True
     except InputError as error:
         # A function is not handed an array: it may fail in any way.
         if not (isinstance(error, AheadError) or getattr(case.function, "takes_contexts", False)):
             raise
-        return str(error)
-    return ""
+        later = isinstance(error, AheadError) or not (played or _plays_again(case, games[0]))
+        return str(error), "" if later else refusals.now_and_then("an adversary over contexts", error)
+    return "", ""
+
+
+def _plays_again(case: PlayCase, game: ContextGame) -> bool:
+    """Whether code that failed once against an adversary plays some other run."""
+    for run in range(refusals.TRIES):
+        with contextlib.suppress(InputError):
+            case.sampler.sample(game, 0, TUNE, 1, np.array([run], np.int64))
+            return True
+    return False
 
 
 def _tried(finder: PairSearch | UserSearch) -> dict[str, int]:

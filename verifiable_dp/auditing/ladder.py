@@ -11,6 +11,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from verifiable_dp.auditing.refusals import Refusals
 from verifiable_dp.core.validate import FloatArray, Function, InputError
 from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.exclusions import Exclusion, Left
@@ -32,8 +33,10 @@ class Ladder:
 
     Attributes
     ----------
-    tried, refused
-        Sizes that the code took, and those at which it raised.
+    tried
+        Sizes that the code took.
+    asked
+        What it refused, by size.
     pairs
         Neighbours that came out otherwise than any before them, with equal noise.
     draws
@@ -43,10 +46,24 @@ class Ladder:
     """
 
     tried: set[int] = field(default_factory=set)
-    refused: set[int] = field(default_factory=set)
+    asked: dict[int, Refusals] = field(default_factory=dict)
     pairs: list[DataPair] = field(default_factory=list)
     draws: int = 0
     named: list[int] = field(default_factory=list)
+
+    @property
+    def refused(self) -> set[int]:
+        """Sizes at which the code raised."""
+        return {size for size, found in self.asked.items() if found.refused}
+
+    def of(self, data: FloatArray) -> Refusals:
+        """What is refused of data of this size."""
+        size = int(np.size(data))
+        return self.asked.setdefault(size, Refusals(taken=size in self.tried))
+
+    def doubts(self) -> list[str]:
+        """Why what was refused does not speak for the claim."""
+        return [doubt for found in self.asked.values() for doubt in found.doubts()]
 
     def not_covered(self) -> list[Exclusion]:
         """What the audit says nothing about."""
@@ -147,28 +164,26 @@ def _seen(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> bytes:
     """What tells a pair from others; empty if both sides come out alike, or the code refuses one."""
     sizes = {np.size(side) for side in pair.worlds()}
     if sizes & ladder.refused:
+        for side in pair.worlds():  # all of a size, or else which of them tells of the data
+            ladder.of(side).ask(sampler, side, tries=1)
         return b""
     ladder.draws += 2 * _DRAWS
     try:
         left, right = _sides(sampler, pair)
-    except InputError:
-        ladder.refused |= {size for size in sizes if _refuses(sampler, pair, size)}
+    except InputError as error:
+        taken = [ladder.of(side).ask(sampler, side) for side in pair.worlds()]
+        if all(taken):
+            ladder.of(pair.left).failed(pair.left, error)
         return b""
     ladder.tried |= sizes
+    for size in sizes:
+        if size in ladder.asked:
+            ladder.asked[size].taken = True
     if np.array_equal(left, right, equal_nan=True):
         return b""
     noise, moved = left - left[0], right - left if left.shape == right.shape else right
     shown = [np.round(part, 6) + 0.0 for part in (noise, moved)]
     return b"".join(str(part.shape).encode() + part.tobytes() for part in shown)
-
-
-def _refuses(sampler: ReleaseSampler, pair: DataPair, size: int) -> bool:
-    side = next(side for side in pair.worlds() if np.size(side) == size)
-    try:
-        sampler.values(side, (_PATH,), np.arange(1, dtype=np.int64))
-    except InputError:
-        return True
-    return False
 
 
 def _told(sampler: ReleaseSampler, pair: DataPair) -> float:

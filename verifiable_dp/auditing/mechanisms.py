@@ -19,6 +19,7 @@ from verifiable_dp.auditing.plans import (
     second_plan,
     shorter,
 )
+from verifiable_dp.auditing.refusals import sorted_out
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.auditing.rounds_of_testing import (
     BEYOND,
@@ -58,6 +59,7 @@ def data_pairs(
     bounds: tuple[float, float],
     given: Sequence[tuple[Given, Given]] | None,
     adjacency: str | None = None,
+    faults: list[str] | None = None,
 ) -> list[DataPair]:
     """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
 
@@ -66,6 +68,8 @@ def data_pairs(
     outputs for five entries as for one takes data sets, and gets those of five, too. What gives others gets
     those of five alone, unless it takes numbers and five are to it five of them. With an adjacency one entry
     becomes 0, or is left out, in place of that; only vectors of five have one entry less.
+
+    A form that the code refuses in some runs only is noted in `faults`, if those are given.
 
     Raises
     ------
@@ -89,13 +93,16 @@ def data_pairs(
     forms = design.forms_of(bounds, kind)
     taken: list[tuple[design.Form, int]] = []  # and how many outputs each gives
     refused: list[InputError] = []
+    sampler = ReleaseSampler(function, 0)
     for form in forms:
         if taken and form is not forms[-1]:
             continue
         try:
-            seen = ReleaseSampler(function, 0).values(form[0], (0,), np.arange(2, dtype=np.int64))
+            seen = sampler.values(form[0], (0,), np.arange(2, dtype=np.int64))
         except InputError as error:
             refused.append(error)
+            if faults is not None:
+                faults += sorted_out(sampler, [DataPair(*form)], lambda side: True, error).doubts()
         else:
             taken.append((form, seen.shape[1]))
     if not taken:
@@ -163,7 +170,8 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         bounds = validate.bounds("bounds", request.inputs.bounds)
         claim = claim_of(request.promise)
         sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
-        pairs = data_pairs(function, bounds, request.inputs.pairs, request.promise.adjacency)
+        faults: list[str] = []
+        pairs = data_pairs(function, bounds, request.inputs.pairs, request.promise.adjacency, faults)
         data = [item for pair in pairs for item in pair.worlds()]
         sizes, allowed, ground = StageSizes(pinned), Allowance(1 << 60), Ground(sampler)
         request.progress("first runs")
@@ -191,6 +199,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
             )
             ladder = climb(function, ground.sampler, vectors, bounds, kind, most)
             pairs += ladder.pairs
+            faults += ladder.doubts()
         # The two tests of an audit of last bits share the level.
         parts = 1 + settings.numerics
         case = cls(
@@ -215,6 +224,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         )
         if plan is None:
             case.plan = _plan(case)
+        case.failed(faults)
         return case
 
     @property
@@ -237,6 +247,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         numerics = self.request.settings.numerics
         left = [one for one in super().not_covered() if not (numerics and one.id is Left.SAMPLER)]
         left += self.ladder.not_covered() if self.ladder else []
+        left += [Exclusion(Left.REFUSED_VALUES)] if self.narrow else []
         if self.stated:  # their types, too
             return [*(one for one in left if one.id is not Left.DATA_TYPES), Exclusion(Left.OTHER_DATA)]
         return left
@@ -378,18 +389,28 @@ def only_look(case: ReleaseCase) -> None:
 def between(case: ReleaseCase) -> None:
     """Values strictly between the bounds, where nobody said which data are taken: they only lead.
 
-    Code that refuses them has said it.
+    Code that refuses all of them has said it, and the record says so; one that refuses some of them, or in
+    some runs only, is not acquitted.
     """
     kind, plan = case.request.promise.adjacency or "replace", case.plan
     forms = {np.shape(pair.left): pair.left for pair in case.pairs}.values()
     pairs = [DataPair(*pair) for form in forms for pair in trials.inner_pairs(form, case.bounds, kind)]
     sizes = {name: max(1, getattr(plan, name) // _BETWEEN) for name in ("probe", "select", "test")}
+    plan = replace(plan, sequential=False, **sizes)
     try:
-        *_, last = look(case, pairs, replace(plan, sequential=False, **sizes), number=1).checks
-    except InputError:
+        *_, last = look(case, pairs, plan, number=1).checks
+    except InputError as error:
+        doubts = sorted_out(case.sampler, pairs, lambda side: _inside(side, case.bounds), error).doubts()
+        case.failed(doubts)
+        case.narrow = not doubts
         return
     statistics = {**last.statistics, "confidence": max(case.levels.confidence, SURE)}
     case.checks.append(Check.of("values between the bounds", "between", statistics))
+
+
+def _inside(data: Given, bounds: tuple[float, float]) -> bool:
+    """Whether an entry lies strictly between the bounds."""
+    return bool(((bounds[0] < np.asarray(data)) & (np.asarray(data) < bounds[1])).any())
 
 
 def power(case: ReleaseCase) -> None:

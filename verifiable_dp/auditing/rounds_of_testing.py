@@ -13,7 +13,7 @@ import numpy as np
 from joblib import delayed
 
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing import record_parts
+from verifiable_dp.auditing import record_parts, refusals
 from verifiable_dp.auditing.execution_plan import Ground, StageSizes
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.pipeline import Case, CaseState
@@ -157,6 +157,8 @@ class UserCaseState(CaseState):
         Runs that were made, and whether the cap has cut any size, when the state was taken.
     measured
         Sizes of stages then.
+    narrow
+        Whether the code refuses all data strictly between the bounds.
     """
 
     varied: bool
@@ -168,6 +170,7 @@ class UserCaseState(CaseState):
     unbounded: Ended | None = None
     used: tuple[int, bool] = (0, False)
     measured: dict[str, int] = field(default_factory=dict)
+    narrow: bool = False
 
 
 @dataclass(kw_only=True)
@@ -267,6 +270,11 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         self.checks += checks
         chosen = chosen or (self.last.chosen if self.last else None)
         self.counterexamples += record_parts.counterexamples(checks, {}, chosen)
+
+    def failed(self, doubts: Sequence[str]) -> None:
+        """Add a check that says which runs failed where others did not, if any did: it acquits nobody."""
+        if doubts:
+            self.found([origins.failures(doubts)])
 
     def parameters(self) -> JsonDict:
         """What the record says of the inputs."""
@@ -461,6 +469,12 @@ def _look(
 def doubt(case: UserCase[Sampling]) -> None:
     """Why what the runs have shown does not speak for the claim: readers of the code may know its noise."""
     case.found([origins.check(case.ground.doubts())])
+
+
+def restarts(case: UserCase[Sampling]) -> None:
+    """That a process ended during a request, which was made again: an observer sees that it ended."""
+    restarted = _restarted(case.function)
+    case.failed([refusals.now_and_then("a request that was made again", restarted)] if restarted else [])
 
 
 def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:

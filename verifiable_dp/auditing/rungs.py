@@ -125,6 +125,11 @@ RUNGS = (
         rounds_of_testing.doubt,
     ),
     Rung(
+        "",
+        lambda case: isinstance(case, UserCase) and not case.refuted and is_process(case.function),
+        rounds_of_testing.restarts,
+    ),
+    Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
         mechanisms.last_bits,

@@ -18,6 +18,10 @@ class OverdueError(BaseException):
     """A call took too long. Not an `Exception`, so that the target does not catch it."""
 
 
+class LateError(InputError):
+    """That a run took too long: asked again, it would take as long."""
+
+
 @contextlib.contextmanager
 def limited(seconds: float = math.inf, what: str = "target", runs: int = 1) -> Iterator[None]:
     """Refuse the target if the block, `runs` runs of `seconds` each or of what is `usual`, takes longer.
@@ -57,7 +61,7 @@ def limited(seconds: float = math.inf, what: str = "target", runs: int = 1) -> I
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 1e-3), interval)
     if _Limited.over:
         each = "" if runs == 1 else f" for {runs} runs"
-        raise InputError(late(what, whole, each))
+        raise LateError(late(what, whole, each))
 
 
 def late(what: str, seconds: float, more: str = "") -> str:

@@ -32,6 +32,7 @@ class Left(StrEnum):
     UNSEEN_CODE = "unseen-code"
     DATA_SIZES = "data-sizes"
     REFUSED_SIZES = "refused-sizes"
+    REFUSED_VALUES = "refused-values"
     OTHER_DATA = "other-data"
     DATA_TYPES = "data-types"
     OTHER_REPORTS = "other-reports"
@@ -141,6 +142,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         f"data of {one_of(values['sizes'])} entries, which the code refuses: an observer of the refusal "
         "learns the size"
     ),
+    Left.REFUSED_VALUES: "data strictly between the bounds, which the code refuses: an observer of the "
+    "refusal learns that they are not at the bounds",
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
     Left.DATA_TYPES: "data of other types than floats, such as whole numbers: code can tell them apart",
     Left.OTHER_REPORTS: "what leaves a user beside the first noisy value of each reward",
@@ -161,6 +164,7 @@ _BRIEF: Mapping[Left, str] = {
     Left.UNSEEN_CODE: "the code itself",
     Left.DATA_SIZES: "other sizes of data",
     Left.REFUSED_SIZES: "sizes that are refused",
+    Left.REFUSED_VALUES: "values that are refused",
     Left.OTHER_DATA: "other data",
     Left.DATA_TYPES: "other types of data",
     Left.OTHER_REPORTS: "other reports",

@@ -51,6 +51,11 @@ def unlike_elsewhere() -> Check:
     return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
 
 
+def failures(doubts: Sequence[str]) -> Check:
+    """A check that says which runs failed where others did not."""
+    return Check.of("runs that failed", KIND, {"doubts": list(doubts)})
+
+
 def unlike_counts(doubts: Sequence[str]) -> Check:
     """A check that says why runs that were counted do not speak for the claim."""
     return Check.of("runs counted", KIND, {"doubts": list(doubts)})
@@ -66,4 +71,4 @@ def _judge(statistics: Json) -> JsonDict:
 def in_words(numbers: Json, result: Json) -> str:
     """All doubts."""
     del result
-    return "; ".join(numbers["doubts"]) or "all seeds are secret"
+    return "; ".join(numbers["doubts"]) or "we know of no seed that is public"

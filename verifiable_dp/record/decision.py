@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.core.units import Role
 from verifiable_dp.evidence import exclusions, upper
+from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.record import conclude, kills, questions
 from verifiable_dp.record.model import Passed, Power, Record, SampledPower
 
@@ -124,8 +125,13 @@ def decision(record: Record) -> Decision:
 
 
 def _ground(record: Record) -> str:
-    upper = record.epsilon_upper
-    return upper.scope if upper is not None and conclude.bounded(record.checks) else "detectable"
+    bound = record.epsilon_upper
+    if bound is None or not conclude.bounded(record.checks):
+        return "detectable"
+    # Where runs of a call depend on each other, paths of calls for one run are some of the code's paths.
+    stated = next(one.statistics["premises"] for one in record.checks if one.name == bound.check)
+    alone = any(premise["id"] == Taken.RUNS_ALONE for premise in stated)
+    return "n paths" if alone else bound.scope
 
 
 def caught(record: Record) -> float:

@@ -21,6 +21,7 @@ import numpy as np
 
 from verifiable_dp.core import engine
 from verifiable_dp.core.contexts import AheadError
+from verifiable_dp.core.limits import LateError
 from verifiable_dp.core.validate import Foreign, Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.targets.child import Ask
 from verifiable_dp.targets.line import EndedError, Frame, Questions, StoppedError
@@ -33,7 +34,7 @@ Tell = Callable[[Foreign], object]
 Heard = Function[None]  # is called with the sampler, the pair, the path, the sizes, the part and its rows
 _MOST_ARRAYS = 2  # in an answer
 _FACTS = ("one_at_a_time", "takes_contexts")  # attributes of functions that are told
-_ERRORS: dict[str, type[InputError]] = {"AheadError": AheadError}
+_ERRORS: dict[str, type[InputError]] = {"AheadError": AheadError, "LateError": LateError}
 _UNREADABLE = "target: its process sent an answer that cannot be read"
 
 

@@ -287,9 +287,11 @@ class _Pool:
         try:
             return self._ask(*request)
         except _LostError as error:
-            self.restarted = str(error)
+            lost = str(error)
         try:
-            return self._ask(*request)
+            answer = self._ask(*request)
+            self.restarted = lost  # what ends each time on such a request is refused
+            return answer
         except _LostError as error:
             raise InputError(f"exec: the process {error} (the request was made twice)") from None
 

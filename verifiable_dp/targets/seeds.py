@@ -36,6 +36,7 @@ from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
+FEW = "{} starts from one of few seeds, which can all be tried"
 UNTOLD = "{} has a seed that may not be secret"
 TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
@@ -46,13 +47,16 @@ _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a
 _WORD = 8  # bytes at least, of what tells streams apart
 _SEEDING = ("seed", "set_state", "setstate")
 _MOST = 100_000  # objects that are looked into
+_FEW_SEEDS, _MARK = 1 << 32, " few"  # after the digest of a generator with one of so many seeds
 _LEAST_ENTROPY = 1 << 96  # what the system gives has 128 bits
 _PART = "\n"  # between a file and the way from its globals to a generator
 
 
 def _digest(source: Source) -> str:
     words = f"{type(source).__name__} {noted(state_of(source))!r}"
-    return hashlib.sha256(words.encode()).hexdigest()
+    entropy = getattr(getattr(source, "seed_seq", None), "entropy", None)
+    mark = _MARK if isinstance(entropy, int) and entropy < _FEW_SEEDS else ""
+    return f"{hashlib.sha256(words.encode()).hexdigest()}{mark}"
 
 
 def _stream_of(source: Source) -> str:
@@ -231,7 +235,9 @@ class Origins:
         known = [way for way in ways if way in one and way in other]
         if known:
             fixed = [way for way in known if one[way] == other[way]]
-            return FIXED.format(self._shown(fixed[0])) if fixed else ""
+            few = [way for way in known if one[way].endswith(_MARK) and other[way].endswith(_MARK)]
+            said = FIXED.format(self._shown(fixed[0])) if fixed else ""
+            return said or (FEW.format(self._shown(few[0])) if few else "")
         entropy = getattr(getattr(source, "seed_seq", None), "entropy", None)
         is_systems = isinstance(entropy, int) and entropy >= _LEAST_ENTROPY
         if is_systems or any(_PART not in way for way in ways):

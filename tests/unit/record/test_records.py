@@ -929,3 +929,24 @@ def test_whose_auditor_made_a_record(changes, ours):
     record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
     target = Record.of(record).target
     assert msgspec.structs.replace(target, **changes).ours is ours
+
+
+def test_a_bound_on_calls_for_one_run_is_not_on_every_path():
+    """Where runs of larger calls depend on each other. Control: where they are alike, or there are none."""
+    grounds = {}
+    for release in (reported_alone, reported):
+        report = vdp.audit(release, epsilon=1.0, budget="smoke")
+        assert report.verdict == "not_refuted"
+        assert report.record["epsilon_upper"]["scope"] == "every path"
+        grounds[release.__name__] = decision(Record.of(report.record)).ground
+    assert grounds == {"reported_alone": "n paths", "reported": "every path"}
+
+
+def reported(data, size, rng):
+    return data + rng.laplace(0, 2.0, size)
+
+
+def reported_alone(data, size, rng):
+    if 3 < size < 60:
+        return np.full(size, data)
+    return data + rng.laplace(0, 2.0, size)

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.symbolic import outside
 from verifiable_dp.evidence.symbolic.boxes import Box, Sampled
 from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, is_numerical, nature
 
@@ -226,6 +227,8 @@ _PLAINLY, _CALLS, _UNKNOWN = range(3)
 def _trust(world: World, function: Foreign) -> int:
     """Whether it may be given what is tracked, and if so whether it calls functions that it is given."""
     kind = type(function)
+    if what := outside.read_by(function):
+        raise outside.stopped(world, what)
     if kind is types.MethodType:
         return _trust(world, function.__func__)
     if kind is types.FunctionType:
@@ -305,6 +308,8 @@ def _careful(world: World, value: Foreign) -> Foreign:
     kind = type(value)
     if kind in _BUILTIN or kind is functools.partial or value is type:
         return asked(world, value)
+    if kind is types.FunctionType and (what := outside.read_by(value)):
+        raise outside.stopped(world, what)
     return value
 
 

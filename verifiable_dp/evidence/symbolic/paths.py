@@ -12,7 +12,7 @@ import os
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,9 +32,10 @@ from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
+from verifiable_dp.evidence.symbolic.outside import reading
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.states import kept
+from verifiable_dp.evidence.symbolic.states import Memory, kept
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Ends, Failure, Unbounded, World, is_term
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
@@ -133,7 +134,8 @@ def traced(
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
-            with limited(), rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library):
+            stands = rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library)
+            with limited(), stands[0], stands[1], stands[2], reading(world):
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:
@@ -242,6 +244,8 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
     scopes = scopes_of(program.function)
     with kept(scopes), noting() as filled:
         note_placed(program.function, "data", "generator")
+        _warmed(program, scopes)
+        memory = Memory(scopes)
         meter, found = WorkMeter(work), list[PathFound]()
         for _ in range(_TELLINGS):
             coverage = Coverage(frozenset(scopes), filled=filled, disclosed=program.disclosed)
@@ -251,7 +255,20 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
                 break
             program = replace(program, disclosed=program.disclosed | spots)
         told = found[-1]
-        return found[0] if told.failure or coverage.replaced() else told
+        told = found[0] if told.failure or coverage.replaced() else told
+        untold = not told.failure or (told.failure.why is Ends.OTHER and told.at is None)
+        outlives = memory.changed() if untold else ""
+        return replace(told, failure=Failure(_OUTLIVES.format(outlives))) if outlives else told
+
+
+_OUTLIVES = "{} changes from run to run, so a run may show what an earlier one has left there"
+
+
+def _warmed(program: Program, scopes: Foreign) -> None:
+    """Plain runs, so that what is made once, as a table or a cache, is made."""
+    for number in range(2):
+        with suppress(Exception), system_seeded(scopes, number):  # the audit tells of it where it plays
+            plain_run(program.function, program.values(number), np.random.Philox(number))
 
 
 _TELLINGS = 3  # times that more is disclosed
@@ -475,6 +492,6 @@ def _as_plain(program: Program, path: Path, scopes: Foreign) -> bool:
     try:
         with system_seeded(scopes, path.number), libraries.patched(libraries.Replayed(path.drawn)):
             output = plain_run(program.function, program.values(path.number), np.random.Philox(path.number))
-    except Exception:  # the audit tells of it where it plays
+        return same(output, path.output)
+    except Exception:  # the audit tells of it where it plays; or it kept what is tracked
         return False
-    return same(output, path.output)

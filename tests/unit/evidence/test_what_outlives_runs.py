@@ -1,0 +1,256 @@
+"""No bound for code whose runs leave something behind, or read more than their input and their draws.
+
+Broken variants: what modules keep is put back after traced runs, but nobody asks whether runs change it; a
+call that is given nothing tracked passes, whatever it reads.
+"""
+
+import datetime
+import functools
+import io
+import itertools
+import os
+import pathlib
+import random
+import time
+
+import numpy as np
+import pytest
+
+from verifiable_dp.evidence.symbolic import outside, paths, states
+from verifiable_dp.evidence.symbolic.paths import Program, explore
+
+LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
+HELD = io.StringIO("some lines\n" * 99)
+OWN = np.random.default_rng()
+TABLE = {}
+
+
+class Users:
+    log = []  # noqa: RUF012
+    last = None
+    slots = None
+
+
+class Slots:
+    __slots__ = ("last",)
+
+
+SLOTS = Slots()
+
+
+def noisy(data, rng):
+    return data[0] + rng.laplace(0, 2.0)
+
+
+def logs(data, rng):
+    Users.log.append(data[0])
+    return noisy(data, rng)
+
+
+def logs_seldom(data, rng):
+    if rng.random() < 0.001:
+        LOG.append(1)
+    return noisy(data, rng)
+
+
+def counts(data, rng):
+    next(COUNT)
+    return noisy(data, rng)
+
+
+def counts_in_a_dictionary(data, rng):
+    CELLS["runs"] += 1
+    return noisy(data, rng)
+
+
+def by_default(data, rng, own=[]):  # noqa: B006
+    own.append(0)
+    return noisy(data, rng)
+
+
+def of_a_class(data, rng):
+    Users.last = object()
+    return noisy(data, rng)
+
+
+def in_slots(data, rng):
+    SLOTS.last = object()
+    return noisy(data, rng)
+
+
+def around():
+    runs = 0
+
+    def release(data, rng):
+        nonlocal runs
+        runs += 1
+        return noisy(data, rng)
+
+    return release
+
+
+# Controls: what is made once, and generators, change nothing that later runs show.
+
+
+def fills_a_table(data, rng):
+    if "scale" not in TABLE:
+        TABLE["scale"] = 2.0
+    return data[0] + rng.laplace(0, TABLE["scale"])
+
+
+@functools.lru_cache
+def scale(n):
+    return 2.0 * n
+
+
+def caches(data, rng):
+    return data[0] + rng.laplace(0, scale(1))
+
+
+def own_generator(data, rng):
+    return data[0] + OWN.laplace(0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("release", "named"),
+    [
+        (logs, "Users.log"),
+        (logs_seldom, "LOG"),
+        (counts, "COUNT"),
+        (counts_in_a_dictionary, "CELLS.runs"),
+        (by_default, "by_default"),
+        (of_a_class, "Users.last"),
+        (in_slots, "SLOTS.last"),
+        (around(), "release"),
+    ],
+)
+def test_what_runs_leave_behind_ends_the_bound(release, named, monkeypatch):
+    program = Program(release, (1,), (0.0, 1.0))
+    found = explore(program, 1)
+    assert "changes from run to run" in found.failure
+    assert named in found.failure
+    # The broken variant: nobody asks.
+    monkeypatch.setattr(paths.Memory, "changed", lambda self: "")
+    assert explore(program, 1).epsilon() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("release", [noisy, fills_a_table, caches, own_generator])
+def test_what_is_made_once_keeps_its_bound(release):
+    assert explore(Program(release, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
+def test_what_stands_in_a_cell_is_put_back():
+    release = around()
+    with states.kept(paths.scopes_of(release)):
+        noisy_of = release.__closure__[0].cell_contents
+        release.__closure__[0].cell_contents = 7
+    assert release.__closure__[0].cell_contents == noisy_of
+
+
+# ---------------------------------------------------------------- what is read
+
+
+def at_midnight(data, rng):
+    return noisy(data, rng) if time.time() else data[0]
+
+
+def this_year(data, rng):
+    return noisy(data, rng) if datetime.datetime.now().year else data[0]
+
+
+def given_a_clock(data, rng, clock=functools.partial(time.monotonic)):  # noqa: B008
+    return noisy(data, rng) if clock() else data[0]
+
+
+def mapped(data, rng):
+    return noisy(data, rng) if [*map(os.path.exists, ["/"])] else data[0]
+
+
+def numpys_clock(data, rng):
+    return noisy(data, rng) if np.datetime64("now") else data[0]
+
+
+def opens(data, rng):
+    with open(__file__) as file:
+        return noisy(data, rng) if file else data[0]
+
+
+def loads(data, rng):
+    return noisy(data, rng) if np.fromfile(__file__, "u1").size else data[0]
+
+
+def reads_on(data, rng):
+    return noisy(data, rng) if HELD.readline() else data[0]
+
+
+def by_path(data, rng):
+    return noisy(data, rng) if pathlib.Path("/").exists() else data[0]
+
+
+def entry(data, rng):
+    return noisy(data, rng) if os.environ["PATH"] else data[0]
+
+
+def getenv(data, rng):
+    return noisy(data, rng) if os.getenv("PATH") else data[0]
+
+
+def member(data, rng):
+    return data[0] if "RAW" in os.environ else noisy(data, rng)
+
+
+def process(data, rng):
+    return noisy(data, rng) if os.getpid() else data[0]
+
+
+def seldom(data, rng):
+    if rng.random() < 0.001:
+        return noisy(data, rng) + 0 * os.getpid()
+    return noisy(data, rng)
+
+
+@pytest.mark.parametrize(
+    ("release", "what"),
+    [
+        *((one, "the clock") for one in (at_midnight, this_year, given_a_clock, numpys_clock)),
+        *((one, "files") for one in (mapped, opens, loads, reads_on, by_path)),
+        *((one, "the environment") for one in (entry, getenv, member)),
+        *((one, "the state of the system") for one in (process, seldom)),
+    ],
+)
+def test_what_reads_more_than_its_input_has_no_bound(release, what):
+    found = explore(Program(release, (1,), (0.0, 1.0)), 1)
+    assert found.failure == outside._SAID.format(what)
+    assert found.at.file == __file__
+
+
+def sleeps(data, rng):
+    time.sleep(0)
+    return noisy(data, rng)
+
+
+def imports(data, rng):
+    import colorsys  # noqa: F401
+
+    return noisy(data, rng)
+
+
+def of_a_date(data, rng):
+    return noisy(data, rng) + 0 * datetime.date(2026, 1, 1).year
+
+
+@pytest.mark.parametrize("release", [sleeps, imports, of_a_date])
+def test_what_reads_nothing_keeps_its_bound(release):
+    assert explore(Program(release, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
+def test_the_environment_is_what_it_was():
+    kinds = type(os.environ), type(os.environb)
+    explore(Program(entry, (1,), (0.0, 1.0)), 1)
+    assert (type(os.environ), type(os.environb)) == kinds
+    assert os.environ["PATH"]
+
+
+def test_randomness_of_the_system_is_no_reading():
+    assert not outside.read_by(os.urandom)
+    assert not outside.read_by(random.random)
