@@ -312,7 +312,7 @@ class Report:
         return Report(sealed({**self.record, "kill_table": found.as_dict()}))
 
     def line(self) -> str:
-        """One line: name, verdicts, and the bounds of epsilon."""
+        """One line: name, verdicts, the bounds of epsilon, and whether the audit was resumed."""
         record = self.parsed
         parts = [f"target {named(self.name) + (' (as printed)' if self.printed else ''):<34}"]
         if record.audited:
@@ -327,6 +327,8 @@ class Report:
             parts.append(f"regret {self.regret_verdict}")
         if found := questions.holes(record):
             parts.append(f"declared holes: {questions.brief(found)}")
+        if record.provenance.resumed:
+            parts.append("resumed from a checkpoint")
         return on_one_line("  ".join(parts))
 
     def brief(self, saved: str | Path | None = None, again: str | None = None) -> str:
