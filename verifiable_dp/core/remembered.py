@@ -68,16 +68,10 @@ def _place_of(path: Path) -> Path:
     if os.name == "posix" and found.st_mode & 0o077:
         raise InputError(f"state: others can read {str(folder)!r}: chmod 700 {shlex.quote(str(folder))}")
     whole = folder.resolve()
-    for root in filter(None, map(checkout, (Path(real).parent, Path.cwd()))):
+    for root in filter(None, map(files.checkout, (Path(real).parent, Path.cwd()))):
         if whole.is_relative_to(root):
             raise InputError(f"state: {str(folder)!r} is in the repository {str(root)!r}; {_REMEDY}")
     return folder / hashlib.sha256(os.fsencode(real)).hexdigest()
 
 
 _REMEDY = f"set {_BASE} to a folder of yours outside of the code"
-
-
-def checkout(folder: Path) -> Path | None:
-    """The repository that a folder is in: the nearest one at or above it that holds ``.git``."""
-    real = folder.resolve()
-    return next((one for one in (real, *real.parents) if os.path.lexists(one / ".git")), None)
