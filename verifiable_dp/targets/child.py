@@ -67,6 +67,7 @@ class _Handed:
     coverage: Measured | None
     caged: Caged
     serves: bool
+    calls: watch.WatchedCalls
 
 
 def unforkable() -> str:
@@ -182,7 +183,7 @@ def _begun(
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            pid = start(_Handed(task, channel_in, output_in, replies, coverage, caged, serves), calls.path)
+            pid = start(_Handed(task, channel_in, output_in, replies, coverage, caged, serves, calls))
             line = ChildLine(pid, (channel, output, reply), progress, Clock(calls, most), caged)
             try:
                 for end in (channel_in, output_in, replies):
@@ -197,27 +198,27 @@ def _begun(
             os.close(end)
 
 
-def _forked(given: _Handed, calls: str) -> int:
+def _forked(given: _Handed) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(given, calls)
+        _serve(given)
     return pid
 
 
-def _spawned(given: _Handed, calls: str) -> int:
+def _spawned(given: _Handed) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
     sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
     steered = steering(os.environ)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
-        env={name: value for name, value in os.environ.items() if name not in steered} | {watch.NAME: calls},
+        env={name: value for name, value in os.environ.items() if name not in steered},
         stdin=subprocess.PIPE,
         stdout=given.output,
         stderr=given.output,
-        pass_fds=[end for end in (given.channel, given.replies) if end >= 0],
+        pass_fds=[end for end in (given.channel, given.replies, given.calls.handle) if end >= 0],
     )
     process.returncode = 0  # `line.reaped` reaps it
     with contextlib.suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
@@ -233,14 +234,14 @@ def main() -> None:
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
         given = pickle.load(pipe)
-    _serve(given, os.environ[watch.NAME])
+    os.set_inheritable(given.calls.handle, False)
+    _serve(given)
 
 
-def _serve(given: _Handed, calls: str) -> NoReturn:
+def _serve(given: _Handed) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
     status, channel = 1, given.channel
     try:
-        os.environ[watch.NAME] = calls
         _settle(channel, given.output, given.replies)
         meter = None if given.coverage is None else given.coverage.begin()
         with open(given.replies, "rb", closefd=False) as replies:
@@ -274,8 +275,9 @@ def _ask(channel: int, replies: IO[bytes], message: Json, frames: Iterable[Frame
 
 def _caged(given: _Handed, more: Sequence[Ask], progress: Progress) -> JsonValue:
     """What the task gives within the cage, which is told before any code of a target runs."""
-    if taken := given.caged.enter():
+    if taken := given.caged.enter(given.calls.handle):
         _send(given.channel, {"cage": taken})
+    os.environ[watch.NAME] = given.calls.place
     return given.task(progress, *more)
 
 
