@@ -40,6 +40,7 @@ from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
+from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
@@ -391,6 +392,7 @@ class _State:
                 continue
             with contextlib.suppress(InputError):
                 found = verify(path)
+                RecordOrigin(source=self._found.folder).check(found.parsed)
                 if found.parsed.digest != row.get("digest"):
                     continue
                 if campaign.vouched(path, found.parsed.digest):

@@ -153,23 +153,30 @@ def _entries(tree: bytes, size: int) -> Iterator[tuple[bytes, str, str]]:
 
 
 def _changed(file: Path, blob: str) -> bool:
-    """Whether a file is not what git calls `blob`, but for line ends."""
+    """Whether a file is not what git calls `blob`, but for line ends of source."""
     try:
         content = file.read_bytes()
     except OSError:
         return True
-    forms = {content, content.replace(b"\r\n", b"\n")}
+    forms = {content, content.replace(b"\r\n", b"\n") if file.suffix == ".py" else content}
     return blob not in {_named("blob", one, blob) for one in forms}
 
 
-def place(path: str, ours: bool = False, run: Mapping[str, str] | None = None) -> JsonDict:
+def place(
+    path: str,
+    ours: bool = False,
+    run: Mapping[str, str] | None = None,
+    opened: Mapping[str, str] | None = None,
+) -> JsonDict:
     """Repository and commit of the audited file, which `ours` says to look for beside this package.
 
     They are empty where it is unknown or in none. All files that `run` must be as in the commit and have
-    the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one.
+    the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one. So must be
+    those that were `opened`, to the byte; their paths are from the repository.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
-    unknown = {"repository": "", "commit": "", "dirty": False}
+    read = {} if opened is None else {"opened": dict(sorted(opened.items()))}
+    unknown = {"repository": "", "commit": "", "dirty": False, **read}
     # Our own folders of algorithms are links; git knows the files behind them.
     file = file.resolve()
     head = _Head.of(file.parent) if path and file.is_file() else None
@@ -178,26 +185,30 @@ def place(path: str, ours: bool = False, run: Mapping[str, str] | None = None) -
     run = run or {}
     placed = ([Path(above, name).resolve() for name in run] for above in file.parents)
     found = next((those for those in placed if all(one.is_file() for one in those)), None)
-    dirty = found is None or _differ(head, [file, *found]) or _sha256(found) != list(run.values())
+    known = dict(zip(found or (), run.values(), strict=False))
+    known |= {head.top / name: digest for name, digest in (opened or {}).items()}
+    differs = _differing(head, {file: "", **known})
     remote = _git(head.top, "config", "--get", "remote.origin.url")
     return {
         "repository": _without_login(remote.decode("utf-8", "replace").strip()),
         "commit": head.commit,
-        "dirty": dirty,
+        "dirty": found is None or bool(differs),
+        **read,
+        **({"differs": differs} if differs else {}),
     }
 
 
-def _sha256(those: Sequence[Path]) -> list[str]:
-    return [hashlib.sha256(one.read_bytes()).hexdigest() for one in those]
-
-
-def _differ(head: _Head, those: Sequence[Path]) -> bool:
-    """Whether any of these files is not in the last commit, or not as it is there."""
-    if not all(one.is_relative_to(head.top) for one in those):
-        return True
-    names = [one.relative_to(head.top).as_posix() for one in those]
-    blobs = head.blobs(head.top, *names)
-    return any(name not in blobs or _changed(head.top / name, blobs[name]) for name in names)
+def _differing(head: _Head, those: Mapping[Path, str]) -> list[str]:
+    """Which of these files are not in the last commit, or not as it is there, or have another SHA-256."""
+    inside = {os.path.relpath(one, head.top).replace(os.sep, "/"): one for one in those}
+    blobs = head.blobs(head.top, *inside)
+    return sorted(
+        name
+        for name, file in inside.items()
+        if name not in blobs
+        or _changed(file, blobs[name])
+        or (those[file] and hashlib.sha256(file.read_bytes()).hexdigest() != those[file])
+    )
 
 
 def _without_login(address: str) -> str:

@@ -64,6 +64,8 @@ class Caged:
         what this system allows; ``none``.
     seconds
         That the whole may take.
+    root, opened
+        Folder below which it is noted what the code reads; that, by paths from there, as far as it was told.
 
     Raises
     ------
@@ -74,6 +76,8 @@ class Caged:
     policy: str = "none"
     taken: list[str] = field(default_factory=list)
     seconds: float = math.inf
+    root: str = ""
+    opened: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         choice("cage", self.policy, CAGES)

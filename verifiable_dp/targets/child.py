@@ -31,7 +31,7 @@ from verifiable_dp.core import engine, paths, plugins, watch
 from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
-from verifiable_dp.targets import guard, keeping
+from verifiable_dp.targets import guard, keeping, opened
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.line import (
     ChildLine,
@@ -53,6 +53,7 @@ Serve = Callable[[Progress, Ask], JsonValue]  # answers what it is asked, until 
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
+_OPENED: list[dict[str, str]] = []  # what code reads in this child, once it runs there
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
 
@@ -248,6 +249,8 @@ def _serve(given: _Handed) -> NoReturn:
             os.set_inheritable(given.replies, False)
             more = (functools.partial(_ask, channel, replies),) if given.serves else ()
             answer = _answered(functools.partial(_caged, given, more), channel)
+        if _OPENED:
+            _send(channel, {"opened": _OPENED[-1]})
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -278,6 +281,7 @@ def _caged(given: _Handed, more: Sequence[Ask], progress: Progress) -> JsonValue
     if taken := given.caged.enter(given.calls.handle):
         _send(given.channel, {"cage": taken})
     os.environ[watch.NAME] = given.calls.place
+    _OPENED.append(opened.begin(given.caged.root))
     return given.task(progress, *more)
 
 
