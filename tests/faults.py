@@ -2213,7 +2213,7 @@ FAULTS = (
     Fault(
         "what was open before a cage stays so",
         "verifiable_dp/targets/barred.py",
-        "    _let_go()\n",
+        "    _let_go(kept)\n",
         "",
         "code in a cage writes to the files that its audit was started with",
         ("tests/e2e/test_cage.py::test_code_in_a_cage_reaches_nobody_through_what_was_there_before",),
@@ -2237,8 +2237,8 @@ FAULTS = (
     Fault(
         "a commit speaks of one file",
         "verifiable_dp/record/provenance.py",
-        "_differ([file, *files])",
-        "_differ([file])",
+        '_differing(head, {file: "", **known})',
+        '_differing(head, {file: ""})',
         "a record of a helper that was never committed passes for the commit",
         ("tests/e2e/test_kept_apart.py::test_a_commit_speaks_of_all_files_that_run",),
     ),
