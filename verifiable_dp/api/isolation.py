@@ -75,7 +75,7 @@ def isolated(
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
     begun()  # also what a child inherits
-    caged.root = asking.root_of(*code)
+    caged.root = "" if request is None else asking.root_of(*code)
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":
@@ -84,7 +84,7 @@ def isolated(
         with opened.noted(caged.root if why else "") as read:
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
-        return finish(**made, request=request, kept=kept, opened=read if why else None)
+        return finish(**made, request=request, kept=kept, opened=read if why and caged.root else None)
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:
         made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged)
@@ -97,7 +97,8 @@ def isolated(
             answers.of_strangers(made["draft"], request.as_dict())
         kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
         made = _condensed(made)
-    report = finish(**checked(made, request), request=request, kept=kept, opened=caged.opened)
+    heard = caged.opened if caged.root else None
+    report = finish(**checked(made, request), request=request, kept=kept, opened=heard)
     examine(report.record)
     return report
 
