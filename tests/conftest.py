@@ -48,6 +48,14 @@ def pytest_runtest_teardown(item, nextitem):
         pytest_collection_finish()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state(tmp_path_factory):
+    """What the machine remembers of files, here and in programs that tests start, is not the user's."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(autouse=CAGED)
 def caged(monkeypatch):
     """Audits that ask for no cage run in one (`make test-caged`)."""

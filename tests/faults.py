@@ -2213,7 +2213,7 @@ FAULTS = (
     Fault(
         "what was open before a cage stays so",
         "verifiable_dp/targets/barred.py",
-        "    _let_go()\n",
+        "    _let_go(kept)\n",
         "",
         "code in a cage writes to the files that its audit was started with",
         ("tests/e2e/test_cage.py::test_code_in_a_cage_reaches_nobody_through_what_was_there_before",),
@@ -2237,8 +2237,8 @@ FAULTS = (
     Fault(
         "a commit speaks of one file",
         "verifiable_dp/record/provenance.py",
-        "_differ([file, *files])",
-        "_differ([file])",
+        '_differing(head, {file: "", **known})',
+        '_differing(head, {file: ""})',
         "a record of a helper that was never committed passes for the commit",
         ("tests/e2e/test_kept_apart.py::test_a_commit_speaks_of_all_files_that_run",),
     ),
@@ -3050,6 +3050,30 @@ FAULTS = (
         "(item.about & named)",
         "a remark on a theorem seems to be borne out by rates that the theorem does not state",
         ("tests/contract/test_papers.py::test_what_is_ours_says_so_and_joins_only_its_own_item",),
+    ),
+    Fault(
+        "objects of git are what they are called",
+        f"{RECORD}/provenance.py",
+        "if _named(kind, content, name) != name:",
+        "if not content:",
+        "a repository holds another file under an honest commit",
+        ("tests/unit/campaign/test_origin.py::test_objects_of_a_commit_are_what_their_names_say",),
+    ),
+    Fault(
+        "whoever made a record vouches for it",
+        "verifiable_dp/campaign/run.py",
+        "return remembered.recall(path) == digest.encode()",
+        'return digest != ""',
+        "a resumed campaign keeps records that came with the code",
+        ("tests/unit/campaign/test_campaign_file.py::test_resume_takes_no_records_that_came_with_the_code",),
+    ),
+    Fault(
+        "files that are read need not be those of the commit",
+        f"{RECORD}/provenance.py",
+        "known |= {head.top / name: digest for name, digest in (opened or {}).items()}",
+        "del opened",
+        "a record of other noise, which is read from a file, passes for a commit",
+        ("tests/unit/campaign/test_origin.py::test_what_the_code_reads_is_compared",),
     ),
 )
 

@@ -317,9 +317,9 @@ def _steps() -> list[bytes]:
 
 
 def _key_for(path: Path) -> None:
-    place = path.with_name(path.name + ".key")
-    place.write_bytes(KEY)
-    place.chmod(0o600)
+    from verifiable_dp.core import remembered
+
+    remembered.remember(path, KEY)
 
 
 def _checkpoint(path: Path) -> None:

@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -44,6 +44,7 @@ def finish(
     request: RequestEntry | None = None,
     kept: Json | None = None,
     resumed: int = 0,
+    opened: Mapping[str, str] | None = None,
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
 
@@ -61,6 +62,8 @@ def finish(
         What a record says about the run: ``in_process``, or ``cage`` and ``counted``.
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
+    opened
+        Files that a user's code read, by their paths in its repository, and their digests.
     """
     target, regret = Target.of(plain(draft["target"])), draft.get("regret")
     checks = [Check.read(check) for check in draft["checks"]]
@@ -70,7 +73,7 @@ def finish(
     stated = request.declarations if request else stated
     facts = {
         **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
-        "target": place(target.source.path, target.ours, request.target.files if request else None),
+        "target": place(target.source.path, target.ours, request.target.files if request else None, opened),
         "ci": ci(),
         **({"request": request.as_dict()} if request else {}),
         **(kept or {}),
@@ -312,7 +315,7 @@ class Report:
         return Report(sealed({**self.record, "kill_table": found.as_dict()}))
 
     def line(self) -> str:
-        """One line: name, verdicts, and the bounds of epsilon."""
+        """One line: name, verdicts, the bounds of epsilon, and whether the audit was resumed."""
         record = self.parsed
         parts = [f"target {named(self.name) + (' (as printed)' if self.printed else ''):<34}"]
         if record.audited:
@@ -327,6 +330,8 @@ class Report:
             parts.append(f"regret {self.regret_verdict}")
         if found := questions.holes(record):
             parts.append(f"declared holes: {questions.brief(found)}")
+        if record.provenance.resumed:
+            parts.append("resumed from a checkpoint")
         return on_one_line("  ".join(parts))
 
     def brief(self, saved: str | Path | None = None, again: str | None = None) -> str:

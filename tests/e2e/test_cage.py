@@ -317,4 +317,4 @@ def test_a_cage_has_no_folder_for_a_checkpoint(asked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     vdp.audit(Mine(**SMALL), budget="smoke", mutants=False, cage=asked, checkpoint="steps")
     found = {one.name for one in tmp_path.iterdir()}
-    assert found == ({"more", "steps", "steps.key"} if asked == "none" else set())
+    assert found == ({"more", "steps"} if asked == "none" else set())

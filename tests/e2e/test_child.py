@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -44,9 +46,17 @@ def another_program(data, size, rng):
 def segfault(data, size, rng):
     os.kill(os.getpid(), signal.SIGSEGV)
 
-def cuts_the_calls(data, size, rng):
-    os.truncate(os.environ["VERIFIABLE_DP_CALLS"], 0)
-    time.sleep(0.5)  # the parent looks at them
+def fills_the_calls(data, size, rng):
+    with open(os.environ["VERIFIABLE_DP_CALLS"], "r+b") as file:
+        for length in (0, 1 << 20):
+            try:
+                os.truncate(file.fileno(), length)
+            except PermissionError:
+                continue
+            os.kill(os.getpid(), signal.SIGSEGV)
+    with open("/proc/self/maps") as file:
+        if file.read().count("verifiable-dp-calls") > 1:
+            os.kill(os.getpid(), signal.SIGSEGV)
     return right(data, size, rng)
 
 def killed(data, size, rng):
@@ -125,7 +135,6 @@ def folder(tmp_path):
         ("c_exit", "ended without a verdict (exit status 0)"),
         ("another_program", "ended without a verdict (exit status 0)"),
         ("segfault", "signal SIGSEGV ended its process"),
-        ("cuts_the_calls", "signal SIGBUS ended its process"),
         ("killed", "signal SIGKILL ended its process, as the system does when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
         ("closes", "ended without a verdict"),
@@ -141,6 +150,14 @@ def test_code_that_ends_its_process_gives_no_verdict(name, said, folder):
     assert line.startswith("verifiable-dp: target: ")
     assert said in line
     assert not (folder / "r.json").exists()
+
+
+@pytest.mark.parametrize("cage", ["none", "best"])
+def test_the_memory_of_calls_is_small_and_of_one_audit(cage, folder):
+    """Broken variants: a file that code can fill or cut; one that a copy of the parent still maps."""
+    done = run(folder, "audit", "a.py:fills_the_calls", *QUICK, "--cage", cage)
+    assert done.exit_code in (0, 3), done.stderr
+    assert not list(Path(tempfile.gettempdir()).glob(f"verifiable-dp-calls-{os.getpid()}-*"))
 
 
 def test_a_file_that_ends_the_process_when_it_is_imported_gives_no_verdict(folder):
@@ -448,19 +465,31 @@ def test_an_audit_that_hangs_elsewhere_ends_without_a_verdict(command, stuck, mo
 
 def test_only_calls_of_processes_that_exist_are_overdue():
     with watch.shared() as calls:
+        own, place = watch.OwnCalls(calls.place), calls.place
         assert calls.overdue(0.0) is None
-        calls.begin(-1.0)
+        own.begin(-1.0)
         assert calls.overdue(0.0) == (os.getpid(), -1.0)
         assert calls.overdue(1000.0) is None
-        calls.end()
+        own.end()
         assert calls.overdue(0.0) is None
         other = os.fork()
         if other == 0:
-            calls.begin(-1.0)
+            own.begin(-1.0)
             os._exit(0)
         os.waitpid(other, 0)
         assert calls.overdue(0.0) is None
-    assert not os.path.exists(calls.path)
+    assert not os.path.exists(place)
+
+
+def test_without_memory_files_the_calls_are_in_a_temporary_one(monkeypatch):
+    """As on systems other than Linux."""
+    monkeypatch.setattr(watch.sys, "platform", "darwin")
+    with watch.shared() as calls:
+        own = watch.OwnCalls(calls.place)
+        own.begin(-1.0)
+        assert calls.overdue(0.0) == (os.getpid(), -1.0)
+        assert os.path.dirname(calls.place) == tempfile.gettempdir()
+    assert not os.path.exists(calls.place)
 
 
 def test_an_error_of_the_program_in_the_child_is_that_of_the_program(folder, monkeypatch):

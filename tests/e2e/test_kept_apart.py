@@ -14,6 +14,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import PATIENCE, SCRIPT, run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
+from verifiable_dp.core import remembered
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import provenance
 from verifiable_dp.targets import keeping
@@ -334,6 +335,6 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
         vdp.audit("nas", budget="smoke", request=tmp_path / "p.json")
     with pytest.raises(InputError, match="cannot be written: No space left"):
         vdp.audit("nas", budget="smoke", checkpoint=tmp_path.parent / "steps")
-    assert not (tmp_path.parent / "steps.key").exists()
+    assert remembered.recall(tmp_path.parent / "steps") == b""
     assert run(tmp_path, "keygen", "mine").exit_code == 2
     assert not list(tmp_path.iterdir())

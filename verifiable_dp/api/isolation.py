@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 
-from verifiable_dp.auditing import answers, identity, resume
+from verifiable_dp.auditing import answers, asking, identity, resume
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress
 from verifiable_dp.auditing.request import (
@@ -25,7 +25,7 @@ from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine, judged_again
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
-from verifiable_dp.targets import child, guard
+from verifiable_dp.targets import child, guard, opened
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.source import code_of, file_of
 
@@ -75,13 +75,16 @@ def isolated(
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
     begun()  # also what a child inherits
+    caged.root = "" if request is None else asking.root_of(*code)
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
     if here or why:
-        made = checked(_condensed(task(progress)), request)
-        return finish(**made, request=request, kept={"in_process": why} if why else {})
+        with opened.noted(caged.root if why else "") as read:
+            made = checked(_condensed(task(progress)), request)
+        kept: JsonDict = {"in_process": why} if why else {}
+        return finish(**made, request=request, kept=kept, opened=read if why and caged.root else None)
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:
         made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged)
@@ -94,7 +97,8 @@ def isolated(
             answers.of_strangers(made["draft"], request.as_dict())
         kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
         made = _condensed(made)
-    report = finish(**checked(made, request), request=request, kept=kept)
+    heard = caged.opened if caged.root else None
+    report = finish(**checked(made, request), request=request, kept=kept, opened=heard)
     examine(report.record)
     return report
 

@@ -22,6 +22,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settin
 from verifiable_dp.core import engine, paths
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import words_of
+from verifiable_dp.core.files import checkout
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.doors import ours
@@ -137,6 +138,17 @@ def _files(*code: Given) -> dict[str, str]:
     return identity.reached(*(place for part in code for place in _places(part)))
 
 
+def root_of(*code: Given) -> str:
+    """The folder of which code may read files: its repository; else where we are, or the code's own.
+
+    It is ours where the code is below it; empty where the code has no file.
+    """
+    for place in (place for part in code for place in _places(part)):
+        folder, here = place.resolve().parent, Path.cwd()
+        return str(checkout(folder) or (here if folder.is_relative_to(here) else folder))
+    return ""
+
+
 def files_of(asked: Json) -> dict[str, str]:
     """The files that would run now for a request, by their digests; they are looked up where we are.
 
@@ -145,6 +157,16 @@ def files_of(asked: Json) -> dict[str, str]:
     InputError
         If a file that it names is not there.
     """
+    return _files(*_named_in(asked))
+
+
+def root_in(asked: Json) -> str:
+    """As `root_of`, of a request, and of where we are."""
+    return root_of(*_named_in(asked))
+
+
+def _named_in(asked: Json) -> list[Given]:
+    """The code that a request names."""
     target, claim = asked["target"], asked["claim"]
     named: list[Given] = [target["name"]]
     if target["kind"] == "command":
@@ -152,7 +174,7 @@ def files_of(asked: Json) -> dict[str, str]:
     elif target["kind"] == "object":
         raise InputError(f"source: {target['name']} was given as an object, so its file is unknown")
     others = (asked["inputs"].get("reward"), claim.get("bound"), claim.get("better_than"))
-    return _files(*named, *(one for one in others if isinstance(one, str) and ":" in one))
+    return [*named, *(one for one in others if isinstance(one, str) and ":" in one)]
 
 
 def _kind(target: Given) -> str:

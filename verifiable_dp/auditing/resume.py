@@ -2,8 +2,8 @@
 
 A line holds what a rung has added to its case, or a finished part of a rung that was under way.
 It is data: numbers, texts, arrays, neighbours and a few dataclasses; reading the file runs nothing of it.
-Each line ends with a sum that only who has the key of the run can make; the key is kept beside the file, for
-its owner only. What others wrote is not read.
+Each line ends with a sum that only who has the key of the run can make; the key is `remembered`, never beside
+the file, with which it could come. A file that others wrote, or another machine, is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from verifiable_dp.auditing.algorithms import AlgorithmCaseState
 from verifiable_dp.auditing.bandits import PlayCaseState
 from verifiable_dp.auditing.rounds_of_testing import Look, UserCaseState
 from verifiable_dp.auditing.traced import Ended
-from verifiable_dp.core import engine, files
+from verifiable_dp.core import engine, files, remembered
 from verifiable_dp.core.engine import Passed
 from verifiable_dp.core.files import lock
 from verifiable_dp.core.neighbours import AnyPair, ContextPair, pair_of
@@ -42,7 +42,6 @@ from verifiable_dp.targets.releases import DataPair
 FORMAT = "verifiable-dp checkpoint"
 _MOST_BYTES = 1 << 32
 _MOST_HEAD, _MOST_LINE = 1 << 12, 1 << 28  # bytes of the first line, and of another one
-_KEY = ".key"  # ending of the file with the key
 _LEAD = f'{{"format":"{FORMAT}"'.encode()
 _NUMBERS = "biuf"  # kinds of arrays: booleans, whole numbers, floats
 _DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they were
@@ -70,7 +69,7 @@ class CheckpointError(InputError):
 
 
 class OtherAuditError(CheckpointError):
-    """The file holds the rungs of another audit."""
+    """The file holds the rungs of another audit, or was not written by this user of this machine."""
 
 
 # ---------------------------------------------------------------- results as data
@@ -159,7 +158,7 @@ class Checkpoint:
     ------
     CheckpointError
         If the file cannot be written, is not a checkpoint, or another process is using it; `OtherAuditError`
-        if it is of another audit.
+        if it is of another audit, or if nothing here vouches for it.
     """
 
     def __init__(self, path: Path, of: object, say: Callable[[str], None]) -> None:
@@ -173,7 +172,7 @@ class Checkpoint:
                 raise CheckpointError(self._words("is a link, or not a file; name another one, or remove it"))
             identity = hashlib.sha256(packed(of)).hexdigest()
             self._file = path.open("a+b")
-            self._key = _key_of(path)
+            self._key = remembered.recall(path)
         except TypeError as error:
             raise CheckpointError(f"checkpoint works only with plain options: {error}") from None
         except OSError as error:
@@ -205,9 +204,8 @@ class Checkpoint:
         head = _row(first, self._key)
         if head is None:
             if first.endswith(b"\n"):
-                self._say(
-                    self._words("was written with another key, or altered; starting from the beginning")
-                )
+                why = "was not written by you on this machine, or was altered or moved"
+                raise OtherAuditError(self._words(f"{why}; remove it, or name another file"))
             self._key = self._key or _new_key(self.path)
             self._file.truncate(0)
             self._append({"format": FORMAT, "of": of, "started": self.started})
@@ -291,33 +289,20 @@ def _row(line: bytes, key: bytes) -> JsonDict | None:
     return row if isinstance(row, dict) else None
 
 
-def _key_of(path: Path) -> bytes:
-    """The key of the run whose checkpoint is at `path`; empty if none is there for its owner only."""
-    place = path.with_name(path.name + _KEY)
-    try:
-        with files.opened("checkpoint", place) as file:
-            found = os.fstat(file.fileno())
-            if os.name == "posix" and (found.st_mode & 0o077 or found.st_uid != os.geteuid()):
-                return b""
-            return file.read(64)
-    except (OSError, InputError):
-        return b""
-
-
 def _new_key(path: Path) -> bytes:
-    """Make the key of a run; what is in its place is removed."""
-    place, key = path.with_name(path.name + _KEY), secrets.token_bytes(32)
+    """Make the key of a run."""
+    key = secrets.token_bytes(32)
     try:
-        files.put(place, key, what="checkpoint", private=True)
+        remembered.remember(path, key)
     except InputError as error:
-        raise CheckpointError(str(error)) from None
+        raise CheckpointError(f"checkpoint: its key cannot be kept: {error}") from None
     return key
 
 
 def forget(path: Path) -> None:
     """Remove a checkpoint, and its key, once its result is somewhere else."""
-    for place in (path, path.with_name(path.name + _KEY)):
-        place.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+    remembered.forget(path)
 
 
 @contextmanager

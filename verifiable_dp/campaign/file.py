@@ -40,6 +40,7 @@ from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
+from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
@@ -141,9 +142,9 @@ def run(
         Targets at a time. On a cluster, within `engine.on`, the campaign's folder has to be at the same path
         on every machine; it is checked that a target's code is the same there.
     resume
-        Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
-        and the entry, its code and this package are the same; what was interrupted then goes on after its
-        last step.
+        Whether what ``campaign.json`` of an earlier run names as finished is kept, where you made its record
+        on this machine, it holds, and the entry, its code and this package are the same; what was interrupted
+        then goes on after its last step.
     cage
         As `api.audit`, for code of your own.
     progress, say
@@ -160,8 +161,10 @@ def run(
     make_folder("out", place)
     state = _State(found, place)
     if resume:
-        state.recall()
+        unknown = state.recall()
         progress(f"{len(state.reports)} of {len(found.entries)} targets were finished before")
+        if unknown:
+            progress(campaign.not_vouched(unknown))
     left = [entry for entry in found.entries if entry.name not in state.reports]
     alone = workers if len(left) == 1 else 1
     tasks = [
@@ -372,12 +375,13 @@ class _State:
         self.failed: dict[str, str] = {}
         self.seen: list[str] = []
 
-    def recall(self) -> None:
-        """Take what an earlier run finished, as far as it holds."""
+    def recall(self) -> list[str]:
+        """Take what an earlier run finished, as far as it holds; what would, had it been made here."""
         try:
             rows = read_json(self._place / STATE).get("targets")
         except InputError:
-            return
+            return []
+        unknown = list[str]()
         known = (
             {row.get("name"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
         )
@@ -388,8 +392,14 @@ class _State:
                 continue
             with contextlib.suppress(InputError):
                 found = verify(path)
-                if found.parsed.digest == row.get("digest"):
+                RecordOrigin(source=self._found.folder).check(found.parsed)
+                if found.parsed.digest != row.get("digest"):
+                    continue
+                if campaign.vouched(path, found.parsed.digest):
                     self.reports[name] = Report(found.record)
+                else:
+                    unknown.append(name)
+        return unknown
 
     def add(self, name: str, result: Report | str) -> None:
         """Write what a task gave: the record first, then that it is there."""
@@ -397,7 +407,7 @@ class _State:
         if isinstance(result, str):
             self.failed[name] = result
         else:
-            result.save(self._place / name)
+            campaign.put(result, self._place / name)
             self.reports[name] = result
         write_text(self._place / STATE, json.dumps(self._as_dict(), indent=1, ensure_ascii=False) + "\n")
         if name in self.reports:

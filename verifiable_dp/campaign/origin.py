@@ -107,7 +107,12 @@ class RecordOrigin:
         if not place.commit.startswith(self.commit):
             raise InputError(f"commit: the record is from {place.commit or 'an unknown commit'}")
         if place.dirty:
-            raise InputError(f"commit: the record is from {place.commit} with uncommitted changes")
+            differs = () if record.target.ours else facts.target.differs or ()
+            which = f" ({', '.join(differs[:3])})" if differs else ""
+            raise InputError(
+                f"commit: the record is from {place.commit} with uncommitted changes{which}; commit what runs "
+                "and what it reads, and audit again"
+            )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
         code = asked.code if asked else record.provenance.code
@@ -122,8 +127,14 @@ class RecordOrigin:
                 there = {name: file_digest(Path(name)) for name in known}
             else:
                 there = asking.files_of(asked.as_dict())
+            root = Path("" if asked is None else asking.root_in(asked.as_dict()))
+            read = dict(record.provenance.target.opened or {})
+            present = {name: (root / name).is_file() and file_digest(root / name) for name in read}
         if not any(known.values()):
             raise InputError("source: the record names no file of its code")
         for name in sorted({*known, *there}):
             if known.get(name) != there.get(name):
                 raise InputError(f"source: {name} is not the file that was audited")
+        for name in sorted(read):
+            if read[name] != present[name]:
+                raise InputError(f"source: {name}, which the code read, is not the one that was audited")

@@ -14,7 +14,7 @@ from verifiable_dp import api
 from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.campaign import papers
-from verifiable_dp.core import engine, validate
+from verifiable_dp.core import engine, remembered, validate
 from verifiable_dp.core.files import check_own_folder, make_folder, write_text
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
@@ -89,9 +89,9 @@ def run(
     workers
         Algorithms that are audited at the same time.
     resume
-        Whether records that are in `out` already are kept where they hold and were made by this code with
-        the same budget, seed and declarations, and audits that were interrupted go on after their last
-        step. Records of other packages' algorithms are made anew.
+        Whether records that are in `out` already are kept where you made them on this machine, they hold and
+        were made by this code with the same budget, seed and declarations, and audits that were interrupted
+        go on after their last step. Records of other packages' algorithms are made anew.
     progress
         Called with a line of text at each stage.
     say
@@ -118,8 +118,15 @@ def run(
     shares = {folder_of(*target): _seconds(place / folder_of(*target)) for target in targets}
     order, done = _in_order(targets, shares), dict[str, Report]()
     if resume:
-        done = _kept(place, order, wanted)
+        found = _kept(place, order, wanted)
+        done = {
+            name: one
+            for name, one in found.items()
+            if vouched(place / name / "record.json", one.parsed.digest)
+        }
         progress(f"{len(done)} of {len(order)} algorithms were finished before")
+        if unknown := [name for name in found if name not in done]:
+            progress(not_vouched(unknown))
     tasks = [
         _Task(*target, wanted, steps_of(place / folder_of(*target), resume))
         for target in order
@@ -132,7 +139,7 @@ def run(
     clock, spent = engine.Countdown(whole + (0 if only else _USUAL), pace=1 / workers), 0.0
     for _, report in engine.run(_evidence, tasks, workers=workers):
         folder = folder_of(report.name, report.printed)
-        report.save(place / folder)
+        put(report, place / folder)
         forget_steps(place / folder)
         done[folder] = report
         spent += shares[folder]
@@ -194,6 +201,29 @@ def steps_of(folder: Path, resume: bool) -> Path | None:
     if not resume:
         forget_steps(folder)
     return folder.absolute() / _STEPS
+
+
+def put(report: Report, folder: Path) -> None:
+    """Save a report that was just made, and remember that it was made here.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written. Where nothing can be remembered, it will be made again.
+    """
+    report.save(folder)
+    with suppress(InputError):
+        remembered.remember(folder / "record.json", report.parsed.digest.encode())
+
+
+def vouched(path: Path, digest: str) -> bool:
+    """Whether this user of this machine made the record with this digest, which is at `path`."""
+    return remembered.recall(path) == digest.encode()
+
+
+def not_vouched(names: Sequence[str]) -> str:
+    """Why records that hold are not kept."""
+    return f"made again, for you did not make these records on this machine: {', '.join(names)}"
 
 
 def forget_steps(folder: Path) -> None:
@@ -311,7 +341,8 @@ def put_kill_table(table: Json, folder: Path, reports: Mapping[str, Report]) -> 
     new = {name: report.with_kill_table(table) for name, report in reports.items()}
     changed = {name: report for name, report in new.items() if report is not reports[name]}
     for name, report in changed.items():
-        report.save(folder / name)
+        ours = vouched(folder / name / "record.json", reports[name].parsed.digest)
+        (put if ours else Report.save)(report, folder / name)
     return changed
 
 

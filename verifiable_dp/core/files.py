@@ -304,3 +304,9 @@ def lock(handle: int, *, wait: bool = True) -> bool:
     except OSError:  # not every file system knows locks
         return True
     return True
+
+
+def checkout(folder: Path) -> Path | None:
+    """The repository that a folder is in: the nearest one at or above it that holds ``.git``."""
+    real = folder.resolve()
+    return next((one for one in (real, *real.parents) if os.path.lexists(one / ".git")), None)

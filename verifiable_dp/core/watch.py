@@ -1,4 +1,4 @@
-"""Until when the calls that are under way may take: a file that all processes of an audit share.
+"""Until when the calls that are under way may take: memory that all processes of an audit's code share.
 
 Code that is called can keep its own process from ending the call: by a signal that it blocks, an exception
 that it catches, a long call of C, or by stopping the process. So each process notes here until when a call
@@ -12,34 +12,34 @@ import itertools
 import mmap
 import os
 import struct
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-NAME = "VERIFIABLE_DP_CALLS"  # variable of the environment that names the file; processes inherit it
+NAME = "VERIFIABLE_DP_CALLS"  # variable of the environment that names the memory; processes inherit it
 CAGED = "VERIFIABLE_DP_CAGED"  # is set where a process has numbers that are not those of its parent's system
 _PLACE = struct.Struct("qdd")  # process, when its call is overdue (0: it makes none), seconds it may take
 _PLACE_TYPE = np.dtype([("process", np.int64), ("due", np.float64), ("seconds", np.float64)])
 _PLACES = 4096  # more than there are workers; a process has that of its number
 
 
-class WatchedCalls:
-    """The file: in memory for those who write to it.
+class OwnCalls:
+    """The memory, for a process that makes calls.
 
     Parameters
     ----------
     path
-        Of the file.
-    handle
-        It is open there, for who looks after the calls.
+        At which this process, and what it starts, can open it.
     """
 
-    def __init__(self, path: str, handle: int = -1) -> None:
+    def __init__(self, path: str) -> None:
         with open(path, "r+b") as file:
             self._memory = mmap.mmap(file.fileno(), _PLACES * _PLACE.size)
-        self.path, self._handle = path, handle
+        self.path = path
 
     def begin(self, seconds: float) -> None:
         """Note that this process begins a call that may take so long."""
@@ -54,12 +54,33 @@ class WatchedCalls:
         named = -process if CAGED in os.environ else process
         _PLACE.pack_into(self._memory, process % _PLACES * _PLACE.size, named, due, seconds)
 
+
+@dataclass(frozen=True)
+class WatchedCalls:
+    """The memory, for who looks after the calls; a copy of that process can neither see nor change it.
+
+    Parameters
+    ----------
+    handle
+        It is open there.
+    path
+        Where it is a file: elsewhere than on Linux.
+    """
+
+    handle: int
+    path: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where this process, and what it starts, finds it."""
+        return self.path or f"/proc/{os.getpid()}/fd/{self.handle}"
+
     def overdue(self, grace: float) -> tuple[int, float] | None:
         """A process whose call is overdue by more than `grace` seconds, and how long it may take.
 
-        The file is read: whoever touches memory of a file that code of a target has cut ends by SIGBUS.
+        It is read: whoever touches memory of a file that code of a target has cut ends by SIGBUS.
         """
-        late, noted = time.monotonic() - grace, os.pread(self._handle, len(self._memory), 0)
+        late, noted = time.monotonic() - grace, os.pread(self.handle, _PLACES * _PLACE.size, 0)
         calls = np.frombuffer(noted[: len(noted) // _PLACE.size * _PLACE.size], _PLACE_TYPE)
         for process, _, seconds in calls[(calls["due"] > 0) & (calls["due"] < late)].tolist():
             if process < 0 or _exists(process):  # one that was killed has ended no call
@@ -81,29 +102,37 @@ def new_file(prefix: str) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def shared() -> Iterator[WatchedCalls]:
-    """A new file, which is removed afterwards."""
-    handle, path = new_file("verifiable-dp-calls-")
-    try:
+    """New memory, which ends with the block and what has it open; its size stays as it is."""
+    if sys.platform == "linux" and os.path.isdir("/proc/self/fd"):
+        import fcntl
+
+        handle, path = os.memfd_create("verifiable-dp-calls", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING), ""
         os.truncate(handle, _PLACES * _PLACE.size)
-        yield WatchedCalls(path, handle)
+        fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+    else:
+        handle, path = new_file("verifiable-dp-calls-")
+        os.truncate(handle, _PLACES * _PLACE.size)
+    try:
+        yield WatchedCalls(handle, path)
     finally:
         os.close(handle)
-        os.unlink(path)
+        if path:
+            os.unlink(path)
 
 
 class _Own:
-    """The file of the audit that this process belongs to."""
+    """The memory of the audit that this process belongs to."""
 
-    calls: WatchedCalls | None = None
+    calls: OwnCalls | None = None
 
 
-def own() -> WatchedCalls | None:
-    """The file of the audit that this process belongs to; None in the parent, or where there is none."""
+def own() -> OwnCalls | None:
+    """The memory of the audit that this process belongs to; None in the parent, or where there is none."""
     path = os.environ.get(NAME, "")
     if (_Own.calls.path if _Own.calls else "") != path:
         _Own.calls = None
         with contextlib.suppress(OSError, ValueError):
-            _Own.calls = WatchedCalls(path) if path else None
+            _Own.calls = OwnCalls(path) if path else None
     return _Own.calls
 
 

@@ -46,6 +46,7 @@ class Implied(StrEnum):
     OWN_ACTION = "own-action"
     REACTIONS = "reactions"
     DEPLOYMENT = "deployment"
+    UNSEEN_FILES = "unseen-files"
 
 
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
@@ -59,6 +60,11 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
+    Implied.UNSEEN_FILES: (
+        "files that other programs, worker processes or compiled libraries read for the code: neither its "
+        "commit nor its source is compared with them",
+        "files read elsewhere",
+    ),
 }
 
 

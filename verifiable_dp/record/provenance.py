@@ -6,14 +6,16 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import JsonDict
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
@@ -30,7 +32,7 @@ _CLEAN = (
     "core.pager=cat",
     "safe.bareRepository=explicit",
 )
-_LINK = "120000"  # mode
+_FOLDER, _FILES = b"40000", (b"100644", b"100755", b"100664")  # modes
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -43,76 +45,170 @@ _ENVIRONMENT = {
 }
 
 
-def _git(*arguments: str, folder: Path | None = None) -> str:
+def _git(top: Path, *arguments: str, given: bytes = b"") -> bytes:
     """What git says that reads objects and names; what compares files would run filters."""
     options = [word for one in _CLEAN for word in ("-c", one)]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", *options, "-C", str(folder or Path(__file__).parent), *arguments],
+            ["git", *options, f"--git-dir={top / '.git'}", *arguments],
             env={**kept, **_ENVIRONMENT},
-            stdin=subprocess.DEVNULL,
+            cwd=top,
+            input=given,
             capture_output=True,
-            text=True,
             timeout=5,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+        return b""
+    return done.stdout
 
 
-def _blobs(folder: Path, *places: str) -> dict[str, str]:
-    """Files of the last commit below a folder, by their paths in it, and what git calls their contents."""
-    listed = _git("ls-tree", "-rz", "HEAD", "--", *places, folder=folder)
-    rows = (row.split(maxsplit=3) for row in listed.split("\0"))
-    return {row[3]: row[2] for row in rows if len(row) == 4 and row[1] == "blob" and row[0] != _LINK}
+class _ForgedError(Exception):
+    """A repository has other objects than their names say, or none."""
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The last commit of a repository, each object of which is known by the digest of its content.
+
+    git gives what is stored under a name and does not always check that it is what the name says.
+    """
+
+    top: Path
+    commit: str
+
+    @classmethod
+    def of(cls, folder: Path) -> _Head | None:
+        """That of the repository that a folder is in; None if it is in none, or there is no commit."""
+        top = files.checkout(folder)
+        name = b"" if top is None else _git(top, "rev-parse", "HEAD").strip()
+        return cls(top, name.decode()) if top and re.fullmatch(_NAME, name) else None
+
+    def blobs(self, folder: Path, *places: str) -> dict[str, str]:
+        """The files at or below some places in a folder, and the names of their contents.
+
+        They are none where the repository is not what its names say.
+        """
+        try:
+            inside = folder.resolve().relative_to(self.top)
+            wanted = [(inside / place).parts for place in places]
+            found = dict(self._files(self._tree(), wanted))
+        except _ForgedError:
+            return {}
+        return {os.path.relpath(name, inside).replace(os.sep, "/"): blob for name, blob in found.items()}
+
+    def _tree(self) -> str:
+        """Name of the commit's tree."""
+        first = self._objects("commit", [self.commit])[0].partition(b"\n")[0]
+        return first.removeprefix(b"tree ").decode()
+
+    def _files(self, tree: str, wanted: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+        """Paths from the top on, as far as they are wanted or lead there, and names of the contents."""
+        level: dict[tuple[str, ...], str] = {(): tree} if wanted else {}
+        while level:
+            below = dict[tuple[str, ...], str]()
+            for path, content in zip(level, self._objects("tree", level.values()), strict=True):
+                for mode, name, of in _entries(content, len(self.commit) // 2):
+                    where = (*path, name)
+                    if not any(one[: len(where)] == where[: len(one)] for one in wanted):
+                        continue
+                    if mode == _FOLDER:
+                        below[where] = of
+                    elif mode in _FILES:  # no links
+                        yield "/".join(where), of
+            level = below
+
+    def _objects(self, kind: str, names: Iterable[str]) -> list[bytes]:
+        """The contents of some objects, each of which is what its name says."""
+        asked = list(names)
+        left, found = _git(self.top, "cat-file", "--batch", given="\n".join([*asked, ""]).encode()), []
+        for name in asked:
+            head, _, left = left.partition(b"\n")
+            size = head.removeprefix(f"{name} {kind} ".encode())
+            content = left[: int(size)] if size.isdigit() else b""
+            if _named(kind, content, name) != name:
+                raise _ForgedError
+            found.append(content)
+            left = left[len(content) + 1 :]
+        return found
+
+
+_NAME = rb"[0-9a-f]{40}|[0-9a-f]{64}"
+
+
+def _named(kind: str, content: bytes, like: str) -> str:
+    """What git calls an object, by the digest that has given another one its name."""
+    digest = hashlib.sha1 if len(like) == 40 else hashlib.sha256
+    return digest(b"%b %d\0%b" % (kind.encode(), len(content), content)).hexdigest()
+
+
+def _entries(tree: bytes, size: int) -> Iterator[tuple[bytes, str, str]]:
+    """Mode, name, and name of the object, of each entry of a tree; names of objects have `size` bytes."""
+    while tree:
+        head, _, rest = tree.partition(b"\0")
+        mode, _, name = head.partition(b" ")
+        yield mode, os.fsdecode(name), rest[:size].hex()
+        tree = rest[size:]
 
 
 def _changed(file: Path, blob: str) -> bool:
-    """Whether a file is not what git calls `blob`, but for line ends."""
+    """Whether a file is not what git calls `blob`, but for line ends of source."""
     try:
         content = file.read_bytes()
     except OSError:
         return True
-    name = hashlib.sha1 if len(blob) == 40 else hashlib.sha256
-    forms = {content, content.replace(b"\r\n", b"\n")}
-    return blob not in {name(b"blob %d\0%b" % (len(one), one)).hexdigest() for one in forms}
+    forms = {content, content.replace(b"\r\n", b"\n") if file.suffix == ".py" else content}
+    return blob not in {_named("blob", one, blob) for one in forms}
 
 
-def place(path: str, ours: bool = False, run: Mapping[str, str] | None = None) -> JsonDict:
+def place(
+    path: str,
+    ours: bool = False,
+    run: Mapping[str, str] | None = None,
+    opened: Mapping[str, str] | None = None,
+) -> JsonDict:
     """Repository and commit of the audited file, which `ours` says to look for beside this package.
 
     They are empty where it is unknown or in none. All files that `run` must be as in the commit and have
-    the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one.
+    the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one. So must be
+    those that were `opened`, to the byte; their paths are from the repository.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
-    unknown = {"repository": "", "commit": "", "dirty": False}
+    read = {} if opened is None else {"opened": dict(sorted(opened.items()))}
+    unknown = {"repository": "", "commit": "", "dirty": False, **read}
     # Our own folders of algorithms are links; git knows the files behind them.
     file = file.resolve()
-    if not (path and file.is_file() and _blobs(file.parent, file.name)):
+    head = _Head.of(file.parent) if path and file.is_file() else None
+    if head is None or not head.blobs(file.parent, file.name):
         return unknown
     run = run or {}
-    found = ([Path(above, name).resolve() for name in run] for above in file.parents)
-    files = next((those for those in found if all(one.is_file() for one in those)), None)
-    dirty = files is None or _differ([file, *files]) or _sha256(files) != list(run.values())
+    placed = ([Path(above, name).resolve() for name in run] for above in file.parents)
+    found = next((those for those in placed if all(one.is_file() for one in those)), None)
+    known = dict(zip(found or (), run.values(), strict=False))
+    known |= {head.top / name: digest for name, digest in (opened or {}).items()}
+    differs = _differing(head, {file: "", **known})
+    remote = _git(head.top, "config", "--get", "remote.origin.url")
     return {
-        "repository": _without_login(_git("config", "--get", "remote.origin.url", folder=file.parent)),
-        "commit": _git("rev-parse", "HEAD", folder=file.parent),
-        "dirty": dirty,
+        "repository": _without_login(remote.decode("utf-8", "replace").strip()),
+        "commit": head.commit,
+        "dirty": found is None or bool(differs),
+        **read,
+        **({"differs": differs} if differs else {}),
     }
 
 
-def _sha256(files: Sequence[Path]) -> list[str]:
-    return [hashlib.sha256(one.read_bytes()).hexdigest() for one in files]
-
-
-def _differ(files: Sequence[Path]) -> bool:
-    """Whether any of these files is not in the last commit, or not as it is there."""
-    folder = Path(os.path.commonpath([one.parent for one in files]))
-    names = [one.relative_to(folder).as_posix() for one in files]
-    blobs = _blobs(folder, *names)
-    return any(name not in blobs or _changed(folder / name, blobs[name]) for name in names)
+def _differing(head: _Head, those: Mapping[Path, str]) -> list[str]:
+    """Which of these files are not in the last commit, or not as it is there, or have another SHA-256."""
+    inside = {os.path.relpath(one, head.top).replace(os.sep, "/"): one for one in those}
+    blobs = head.blobs(head.top, *inside)
+    return sorted(
+        name
+        for name, file in inside.items()
+        if name not in blobs
+        or _changed(file, blobs[name])
+        or (those[file] and hashlib.sha256(file.read_bytes()).hexdigest() != those[file])
+    )
 
 
 def _without_login(address: str) -> str:
@@ -149,9 +245,11 @@ def _committed() -> tuple[str, bool]:
     An installed package may lie in the folder of somebody else's repository, which does not know its files.
     """
     root = Path(__file__).parents[2]
-    blobs = _blobs(root, *_CODE)
-    commit = _git("rev-parse", "HEAD") if blobs else ""
-    return commit, any(_changed(root / name, blob) for name, blob in blobs.items())
+    head = _Head.of(root)
+    blobs = head.blobs(root, *_CODE) if head else {}
+    return (head.commit if head and blobs else ""), any(
+        _changed(root / name, blob) for name, blob in blobs.items()
+    )
 
 
 def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> JsonDict:

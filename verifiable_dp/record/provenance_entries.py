@@ -20,6 +20,18 @@ class Checkout(RecordEntry, frozen=True):
     repository: str
     commit: Commit
     dirty: bool
+    opened: Annotated[
+        Mapping[str, Sha256] | None,
+        said(
+            "SHA-256 of the files that the code read or imported while it ran, by their path from its "
+            "repository, or from the current folder; not of what other programs or worker processes, and "
+            "libraries by code that is not Python's, have opened. Absent of older records."
+        ),
+    ] = None
+    differs: Annotated[
+        tuple[Text, ...] | None,
+        said("Files that ran, or were read, and are not as in the commit; absent if there are none."),
+    ] = None
 
 
 class Ci(RecordEntry, frozen=True):

@@ -394,8 +394,11 @@ def by_claim(record: Record) -> list[Implied]:
     played = any(_PLAYED & check.statistics.keys() for check in record.checks)
     if record.target.plays != Plays.DATA and not played:
         found.append(Implied.REACTIONS)
-    # A false claim is of no use to deploy.
-    return found if record.verdict == "refuted" else [*found, Implied.DEPLOYMENT]
+    if record.verdict == "refuted":  # a false claim is of no use to deploy
+        return found
+    code = record.provenance.target
+    unseen = [Implied.UNSEEN_FILES] if code.commit and code.opened is not None else []
+    return [*found, Implied.DEPLOYMENT, *unseen]
 
 
 def not_looked_at(record: Record) -> list[str]:

@@ -13,7 +13,7 @@ import os
 import platform
 import stat
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 SOCKETS, WRITES = "no-sockets", "confined-writes"
 _SET_SECCOMP, _FILTER = 22, 2
@@ -33,7 +33,7 @@ _WRITE, _CHANGE_FOLDER, _MOVE, _CUT = 1 << 1, 0x1FF0, 1 << 13, 1 << 14
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def steps(libc: ctypes.CDLL, written: Sequence[str]) -> list[str]:
+def steps(libc: ctypes.CDLL, written: Sequence[str], kept: Collection[int] = ()) -> list[str]:
     """Take every step that this system allows, for this process and what it starts; their names.
 
     Parameters
@@ -42,19 +42,21 @@ def steps(libc: ctypes.CDLL, written: Sequence[str]) -> list[str]:
         Of this process, which has no way to new privileges any more.
     written
         Files and folders that may be written.
+    kept
+        Descriptors that stay as they are.
     """
-    _let_go()
+    _let_go(kept)
     found = {WRITES: _write_only(libc, [*written, *DEVICES]), SOCKETS: _refuse_sockets(libc)}
     return [name for name, taken in found.items() if taken]
 
 
-def _let_go() -> None:
+def _let_go(kept: Collection[int]) -> None:
     """Open what was handed down anew, to be read: the mounts by which it was opened are not the cage's."""
     null = os.open(os.devnull, os.O_RDONLY)
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         end = int(name)
         with contextlib.suppress(OSError):
-            if end < 3 or not stat.S_ISREG(os.fstat(end).st_mode):
+            if end < 3 or end in kept or not stat.S_ISREG(os.fstat(end).st_mode):
                 continue
             new, inherited = null, os.get_inheritable(end)
             with contextlib.suppress(OSError):

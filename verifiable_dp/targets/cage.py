@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -64,6 +64,8 @@ class Caged:
         what this system allows; ``none``.
     seconds
         That the whole may take.
+    root, opened
+        Folder below which it is noted what the code reads; that, by paths from there, as far as it was told.
 
     Raises
     ------
@@ -74,19 +76,21 @@ class Caged:
     policy: str = "none"
     taken: list[str] = field(default_factory=list)
     seconds: float = math.inf
+    root: str = ""
+    opened: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         choice("cage", self.policy, CAGES)
 
-    def enter(self) -> list[str]:
-        """In the child, before code of the target runs: take the steps.
+    def enter(self, *kept: int) -> list[str]:
+        """In the child, before code of the target runs: take the steps; see `enter`.
 
         Raises
         ------
         InputError
             If more is required than this system allows.
         """
-        taken = enter(self.seconds) if self.policy != "none" else []
+        taken = enter(self.seconds, kept) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
                 f"cage: {USER} and {OFFLINE} are required, but this system allows only "
@@ -95,8 +99,8 @@ class Caged:
         return taken
 
 
-def enter(seconds: float = math.inf) -> list[str]:
-    """Take every step that this system allows; their names.
+def enter(seconds: float = math.inf, kept: Collection[int] = ()) -> list[str]:
+    """Take every step that this system allows; their names. What is `kept` open can still be written.
 
     Called before any code of a target runs, and while this process has one thread. It may return in a child
     of the process that called, which waits for it and ends as it does.
@@ -106,8 +110,8 @@ def enter(seconds: float = math.inf) -> list[str]:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _limit(seconds)
-    apart, calls = _set_apart(libc), os.environ.get(watch.NAME, "")
-    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES, calls])
+    apart = _set_apart(libc)
+    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES], kept)
     if {READ_ONLY, barred.WRITES} & {*apart, *others}:
         keep_nothing()
     return ["no-new-privileges", LIMITED, *apart, *others]
@@ -132,7 +136,7 @@ def _set_apart(libc: ctypes.CDLL) -> list[str]:
         taken.append(PROCESSES)
     own = _own_scratch(libc)
     temporary = [_MEMORY_FILES] if own else [tempfile.gettempdir(), _MEMORY_FILES]
-    if _read_only(libc, [*temporary, os.environ.get(watch.NAME, "")]):
+    if _read_only(libc, temporary):
         taken += [READ_ONLY, SCRATCH] if own else [READ_ONLY]
     _give_up_rights(libc)
     return taken
@@ -209,7 +213,7 @@ def _own_scratch(libc: ctypes.CDLL) -> bool:
 def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
     """Make files read-only but some, and those in some folders, and bar devices; whether it succeeded."""
     places, devices = (
-        [os.path.realpath(one).encode() for one in given if one and os.path.exists(one)]
+        [os.path.realpath(one).encode() for one in given if os.path.exists(one)]
         for given in (written, barred.DEVICES)
     )
     failed = [libc.mount(place, place, None, _BIND | _RECURSIVE, None) for place in (*places, *devices)]

@@ -31,7 +31,7 @@ from verifiable_dp.core import engine, paths, plugins, watch
 from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
-from verifiable_dp.targets import guard, keeping
+from verifiable_dp.targets import guard, keeping, opened
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.line import (
     ChildLine,
@@ -53,6 +53,7 @@ Serve = Callable[[Ask], JsonValue]  # answers what it is asked, until it is aske
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
+_OPENED: list[dict[str, str]] = []  # what code reads in this child, once it runs there
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
 
@@ -67,6 +68,7 @@ class _Handed:
     coverage: Measured | None
     caged: Caged
     serves: bool
+    calls: watch.WatchedCalls
 
 
 def unforkable() -> str:
@@ -183,9 +185,8 @@ def _begun(
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            pid = start(
-                _Handed(task, channel_in, output_in, replies, coverage, caged, progress is None), calls.path
-            )
+            handed = _Handed(task, channel_in, output_in, replies, coverage, caged, progress is None, calls)
+            pid = start(handed)
             line = ChildLine(pid, (channel, output, reply), progress, Clock(calls, most), caged)
             try:
                 for end in (channel_in, output_in, replies):
@@ -200,16 +201,16 @@ def _begun(
             os.close(end)
 
 
-def _forked(given: _Handed, calls: str) -> int:
+def _forked(given: _Handed) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(given, calls)
+        _serve(given)
     return pid
 
 
-def _spawned(given: _Handed, calls: str) -> int:
+def _spawned(given: _Handed) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
     sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
@@ -217,11 +218,11 @@ def _spawned(given: _Handed, calls: str) -> int:
     steered = steering(variables)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
-        env={name: value for name, value in variables.items() if name not in steered} | {watch.NAME: calls},
+        env={name: value for name, value in variables.items() if name not in steered},
         stdin=subprocess.PIPE,
         stdout=given.output,
         stderr=given.output,
-        pass_fds=[end for end in (given.channel, given.replies) if end >= 0],
+        pass_fds=[end for end in (given.channel, given.replies, given.calls.handle) if end >= 0],
     )
     process.returncode = 0  # `line.reaped` reaps it
     with contextlib.suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
@@ -237,14 +238,14 @@ def main() -> None:
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
         given = pickle.load(pipe)
-    _serve(given, os.environ[watch.NAME])
+    os.set_inheritable(given.calls.handle, False)
+    _serve(given)
 
 
-def _serve(given: _Handed, calls: str) -> NoReturn:
+def _serve(given: _Handed) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
     status, channel = 1, given.channel
     try:
-        os.environ[watch.NAME] = calls
         _settle(channel, given.output, given.replies)
         meter = None if given.coverage is None else given.coverage.begin()
         with open(given.replies, "rb", closefd=False) as replies:
@@ -252,6 +253,8 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
             told: Foreign = functools.partial(_tell, channel)
             to_parent = functools.partial(_ask, channel, replies) if given.serves else told
             answer = _answered(functools.partial(_caged, given, to_parent))
+        if _OPENED:
+            _send(channel, {"opened": _OPENED[-1]})
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -283,8 +286,10 @@ def _tell(channel: int, line: str) -> None:
 
 def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     """What the task gives within the cage, which is told before any code of a target runs."""
-    if taken := given.caged.enter():
+    if taken := given.caged.enter(given.calls.handle):
         _send(given.channel, {"cage": taken})
+    os.environ[watch.NAME] = given.calls.place
+    _OPENED.append(opened.begin(given.caged.root))
     return given.task(to_parent)
 
 

@@ -155,7 +155,7 @@ class ChildLine:
         return found
 
     def next(self) -> JsonDict:
-        """Its next message; what of the cage it has taken is noted.
+        """Its next message; what of the cage it has taken, and what its code has read, is noted.
 
         Raises
         ------
@@ -164,6 +164,9 @@ class ChildLine:
         """
         while True:
             message, caged = self.message(), self._caged
+            if [*message] == ["opened"] and _are_digests(message["opened"]):
+                caged.opened |= message["opened"]
+                continue
             if [*message] != ["cage"] or caged.policy == "none" or caged.taken:
                 return message
             caged.taken = [str(one) for one in message["cage"]]
@@ -253,6 +256,13 @@ class ChildLine:
                 self._pump()
             except BrokenPipeError:
                 return
+
+
+def _are_digests(found: JsonValue) -> bool:
+    """Whether these are texts, by texts, as digests are."""
+    return isinstance(found, dict) and all(
+        isinstance(one, str) and re.fullmatch("[0-9a-f]{64}", one) for one in found.values()
+    )
 
 
 class Questions:

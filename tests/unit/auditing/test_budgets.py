@@ -40,7 +40,7 @@ from verifiable_dp.auditing.regret import claims
 from verifiable_dp.auditing.request import AuditRequest, Promise, Settings
 from verifiable_dp.auditing.rounds_of_testing import Look, UserCaseState
 from verifiable_dp.auditing.subject import subject_of
-from verifiable_dp.core import engine, limits
+from verifiable_dp.core import engine, limits, remembered
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import (
     ContextGame,
@@ -853,30 +853,56 @@ def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("key", ["none", "guessed", "of another run", "readable"])
+@pytest.mark.parametrize("key", ["none", "guessed", "of another run"])
 def test_what_others_write_into_it_is_made_again(key, tmp_path):
     """An edited line with a sum that anyone can compute turned refuted into not refuted."""
-    path, place = tmp_path / "c", tmp_path / "c.key"
+    path = tmp_path / "c"
     with resume.at(path, lambda: OF, print):
         three([])
-    assert stat.S_IMODE(place.stat().st_mode) == 0o600
     lines = path.read_bytes().splitlines(keepends=True)
     text = lines[1].replace(b'{"x":1}', b'{"x":2}').rpartition(b',"sum":')[0]
     plain = f',"sum":"{hashlib.sha256(text).hexdigest()[:32]}"}}\n'.encode()
     ends = {"none": plain, "guessed": resume._sealed(text, b"0" * 32)}
     with resume.at(tmp_path / "other", lambda: OF, print) as steps:
         ends["of another run"] = resume._sealed(text, steps._key)
-    with resume.at(path, lambda: OF, print) as steps:
-        ends["readable"] = resume._sealed(text, steps._key)
-    if key == "readable":  # who could read the key could have written the line
-        place.chmod(0o644)
     path.write_bytes(b"".join([lines[0], text + ends[key], *lines[2:]]))
     with resume.at(path, lambda: OF, print) as steps:
         assert steps.found == 0
         assert three([])[0] == {"x": 1}
-    assert stat.S_IMODE(place.stat().st_mode) == 0o600
     resume.forget(path)
-    assert not {"c", "c.key"} & {entry.name for entry in tmp_path.iterdir()}
+    assert not path.exists()
+    assert remembered.recall(path) == b""
+
+
+@pytest.mark.parametrize("way", ["key beside it", "moved", "readable key", "no key"])
+def test_a_checkpoint_that_nothing_here_vouches_for_is_refused(way, tmp_path):
+    """Broken variant: the key is taken from beside the file, with which it came (mode 0600 or not).
+
+    Control: the file at its place goes on. A run of many begins such a file anew.
+    """
+    path, other = tmp_path / "c", tmp_path / "d"
+    with resume.at(path, lambda: OF, print):
+        three([])
+    key, content = remembered.recall(path), path.read_bytes()
+    with resume.at(path, lambda: OF, print) as steps:
+        assert steps.found == 6
+    place = remembered._place_of(path)
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (place, place.parent)] == [0o600, 0o700]
+    if way in ("readable key", "no key"):
+        place.chmod(0o644) if way == "readable key" else place.unlink()
+        other = path
+    other.write_bytes(content)
+    other.with_name(f"{other.name}.key").write_bytes(key)
+    other.with_name(f"{other.name}.key").chmod(0o600)
+    with pytest.raises(resume.OtherAuditError, match=r"not written by you on this machine.*; remove it"):
+        resume.Checkpoint(other, OF, print)
+    assert other.read_bytes() == content
+
+    def make(where):
+        with resume.at(where, lambda: OF, print) as steps:
+            return steps.found
+
+    assert resume.attempt(make, other) == 0
 
 
 def test_lines_of_one_audit_are_not_anothers(tmp_path):

@@ -4,6 +4,7 @@ import ast
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -239,6 +240,28 @@ def test_resume_keeps_what_holds_and_is_the_same(small, monkeypatch):
     assert stripped(Report.load(record)) == stripped(done.reports["tree-sum"])
 
 
+def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkeypatch):
+    """Broken variant: `campaign.json` and a record that fit each other are kept, whoever wrote them.
+
+    Control: the same call in the folder where they were made keeps them.
+    """
+    path, done, out = small
+    made = []
+    monkeypatch.setattr(
+        campaign_file, "_audited", lambda task: made.append(task.entry.name) or done.reports[task.entry.name]
+    )
+    brought, lines = tmp_path / "brought", []
+    campaign_file.run(path, out=out)
+    made.clear()
+    shutil.copytree(out, brought)
+    campaign_file.run(path, out=out, resume=True)
+    assert made == []
+    campaign_file.run(path, out=brought, resume=True, progress=lines.append)
+    assert made == ["tree-sum", "other-tree"]
+    assert lines[0] == "0 of 2 targets were finished before"
+    assert lines[1].startswith("made again, for you did not make these records on this machine: tree-sum")
+
+
 @pytest.mark.slow
 def test_own_code_failures_and_names_that_clash(folder, tmp_path):
     """Two folders' helper.py do not meet, a failing target keeps no other from its record."""
@@ -366,8 +389,14 @@ def test_report_keeps_finished_evidence(tmp_path, monkeypatch):
     assert campaign._finished(tmp_path, "tree-sum", False, asked) is not None
     for change in ({"budget": "standard"}, {"seed": 1}, {"declarations": {"unprotected_outputs": []}}):
         assert campaign._finished(tmp_path, "tree-sum", False, replace(asked, **change)) is None
-    monkeypatch.setattr(campaign, "_evidence", None)
-    campaign.run(out=tmp_path, only=["tree-sum"], resume=True)
+    shutil.copytree(tmp_path, tmp_path / "brought")
+    with monkeypatch.context() as patched:
+        patched.setattr(campaign, "_evidence", None)
+        campaign.run(out=tmp_path, only=["tree-sum"], resume=True)
+        lines = []
+        with pytest.raises(TypeError):  # nothing vouches for the copy: it is made again
+            campaign.run(out=tmp_path / "brought", only=["tree-sum"], resume=True, progress=lines.append)
+        assert lines[0] == "0 of 1 algorithms were finished before"
 
 
 # ---------------------------------------------------------------- when writing fails

@@ -11,9 +11,10 @@ from tests.commands import run
 from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import requested, requests
+from verifiable_dp.record import provenance, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
+from verifiable_dp.targets.source import file_digest
 
 CODE = "import b\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, b.scale, size)\n"
 
@@ -168,3 +169,132 @@ def test_what_is_expected_of_folders_is_judged(folder):
     done = run(folder, "verify", "kept", "--commit", head(folder))
     assert (done.exit_code, "judge takes a folder" in done.stderr) == (2, True)
     assert run(folder, "verify", "kept/record.json", "--source", "nowhere").exit_code == 2
+
+
+READS = """
+import importlib, pathlib
+noise = importlib.import_module("no" + "ise").noise
+PLACE = pathlib.Path(__file__).parent
+SCALE = float((PLACE / "data" / "scale.txt").read_text())
+
+def release(data, size, rng):
+    return data + SCALE * noise(size, rng)
+"""
+
+
+@pytest.fixture(scope="module")
+def reads(tmp_path_factory):
+    """A repository with code that reads a file and imports one by a computed name, and its record."""
+    place = tmp_path_factory.mktemp("reads")
+    (place / "data").mkdir()
+    (place / "mine.py").write_text(READS)
+    (place / "noise.py").write_text("def noise(size, rng):\n    return rng.laplace(0, 1, size)\n")
+    (place / "data/scale.txt").write_text("1\n")
+    (place / "unused.txt").write_text("1\n")
+    git(place, "init", "-q")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "one")
+    (place / "d.toml").write_text("")  # read by us, not by the code
+    (place / "unused.txt").write_text("2\n")
+    audited(place)
+    return place
+
+
+def audited(place):
+    options = ("--request", "kept/request.json", "--json", "kept/record.json", "--checkpoint", "steps")
+    shutil.rmtree(place / "kept", ignore_errors=True)
+    asked = ("--epsilon", 1, "--runs", 400, "--declarations", "d.toml")
+    assert run(place, "audit", "mine.py:release", *asked, *options).exit_code in (0, 3)
+    return vdp.verify(place / "kept/record.json").parsed
+
+
+def test_what_the_code_reads_is_compared(reads, tmp_path):
+    """Broken variant: only what is imported by its name is, so that other noise passes for this one."""
+    record = vdp.verify(reads / "kept/record.json").parsed
+    place = record.provenance.target
+    assert set(place.opened) >= {"noise.py", "data/scale.txt"}
+    assert not {"unused.txt", "d.toml", "steps"} & set(place.opened)
+    assert not place.dirty
+    assert "files that other programs" in " ".join(words.not_covered(record))
+    for expected in ({"commit": head(reads)}, {"source": reads}):
+        RecordOrigin(**expected).check(record)
+    for name in ("noise.py", "data/scale.txt"):
+        other = tmp_path / name.replace("/", "-")
+        shutil.copytree(reads, other)
+        (other / name).write_text((other / name).read_text() + " \n")
+        with pytest.raises(InputError, match=f"source: {name}, which the code read, is not the one"):
+            RecordOrigin(source=other).check(record)
+        again = audited(other)
+        with pytest.raises(InputError, match=rf"uncommitted changes \({name}\); commit what runs and what"):
+            RecordOrigin(commit=head(other)).check(again)
+
+
+def test_code_in_this_process_is_heard_too(reads, monkeypatch):
+    monkeypatch.chdir(reads)
+    report = vdp.audit("mine.py:release", epsilon=1, runs=400, in_process=True)
+    place = report.parsed.provenance.target
+    assert {"noise.py", "data/scale.txt"} <= set(place.opened)
+    assert not place.dirty
+
+
+def git(folder, *command, given=None):
+    names = ("-c", "user.name=a", "-c", "user.email=a@b")
+    done = subprocess.run(
+        ["git", *names, *command], cwd=folder, check=True, capture_output=True, text=True, input=given
+    )
+    return done.stdout.strip()
+
+
+def store(folder, name, of):
+    """Put the content of another object into the place of one."""
+    objects = folder / ".git/objects"
+    place = objects / name[:2] / name[2:]
+    place.unlink()
+    shutil.copy(objects / of[:2] / of[2:], place)
+
+
+@pytest.mark.parametrize("kind", ["commit", "tree", "subtree", "none"])
+@pytest.mark.parametrize("digest", ["sha1", "sha256"])
+def test_objects_of_a_commit_are_what_their_names_say(kind, digest, tmp_path):
+    """Broken variant: `git ls-tree` is believed, which checks no more than the first tree.
+
+    Control: with nothing in the place of an object, the file is as in the commit.
+    """
+    git(tmp_path, "init", "-q", f"--object-format={digest}")
+    (tmp_path / "src/deep").mkdir(parents=True)
+    file = tmp_path / "src/deep/a.py"
+    made = {}
+    for text in ("x = 2\n", "x = 1\n"):  # the second is what was committed
+        file.write_text(text)
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", "one")
+        made[text] = [git(tmp_path, "rev-parse", f"HEAD{place}") for place in ("", "^{tree}", ":src/deep")]
+    digests = {"a.py": file_digest(file)}
+    assert provenance.place(str(file), run=digests)["dirty"] is False
+    file.write_text("x = 2\n")
+    honest = provenance.place(str(file), run={"a.py": file_digest(file)})
+    assert (honest["commit"], honest["dirty"]) == (made["x = 1\n"][0], True)
+    if kind != "none":
+        number = ["commit", "tree", "subtree"].index(kind)
+        store(tmp_path, made["x = 1\n"][number], made["x = 2\n"][number])
+        forged = provenance.place(str(file), run={"a.py": file_digest(file)})
+        assert forged["commit"] != honest["commit"] or forged["dirty"]
+    else:
+        file.write_text("x = 1\n")
+        assert provenance.place(str(file), run=digests)["dirty"] is False
+
+
+@pytest.mark.parametrize("inner", ["empty", "none"])
+def test_a_path_begins_where_its_repository_does(inner, tmp_path):
+    """Broken variant: git looks further up than we do, so that a file counts as one of another folder."""
+    git(tmp_path, "init", "-q")
+    (tmp_path / "src").mkdir()
+    for name in ("a.py", "src/a.py"):
+        (tmp_path / name).write_text(f"# {name}\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    (tmp_path / "src/a.py").write_text("# a.py\n")
+    if inner == "empty":
+        (tmp_path / "src/.git").mkdir()
+    found = provenance.place(str(tmp_path / "src/a.py"), run={"a.py": file_digest(tmp_path / "src/a.py")})
+    assert found["dirty"] or not found["commit"]
