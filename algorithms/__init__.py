@@ -1,4 +1,4 @@
-"""The catalogue: one file per algorithm; `Elimination` is the base of those of one family."""
+"""The catalogue: one file per algorithm; `Elimination` is the base class of one family."""
 
 if __name__ == "algorithms":
     raise ImportError("not a top-level package: import verifiable_dp.algorithms")

@@ -1,4 +1,4 @@
-"""Where a linear bandit looks: G-optimal designs of finite action sets, and nets of given sets."""
+"""Where a linear bandit explores: G-optimal designs of finite action sets, and nets of given sets."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def design(actions: FloatArray, *, core: bool = True) -> FloatArray:
     r"""Weights pi (n,) with :math:`\max_a \|a\|^2_{V(\pi)^{-1}} \le 2m`, m the dimension of the span.
 
     Frank-Wolfe's method with exact line search (eq. 5 of Hanna et al. 2022): weight moves to the action with
-    the largest norm until it is at most 2m. It begins with m actions, each far from the span of those
-    before, so that the core set (weights above 0) stays small; a step adds one action at most.
+    the largest norm until it is at most 2m. It begins with m actions, each far from the span of those before,
+    so the core set (weights above 0) stays small. A step adds at most one action.
 
     Parameters
     ----------
     actions
-        Finite, (n, d); they may span a subspace only.
+        Finite, (n, d); they may span only a subspace.
     core
-        False: begin with equal weights, so that every action keeps some weight.
+        Whether to begin with few actions; if False, all begin with equal weights, and each keeps some weight.
 
     Source: Hanna et al. 2022, Lemma 2; Lattimore & Szepesvári, Bandit Algorithms, ch. 21.
     """
@@ -81,16 +81,17 @@ def design(actions: FloatArray, *, core: bool = True) -> FloatArray:
 
 
 def net(points: Iterable[npt.ArrayLike], zeta: float) -> Iterator[int]:
-    """Numbers of points, one of them within `zeta` of each point given, that span what all of them span.
+    """Numbers of some of the points, which span the same space as all, with one within `zeta` of each point.
 
-    A point is kept where none kept before lies within zeta of it: that is decided when it comes, so that any
-    iterable will do, and no more is held than the net. Points farther than zeta apart number at most
-    (1 + 2/zeta)^d in the unit ball; up to d more follow at the end where those kept span less.
+    A point is kept if no kept point lies within zeta of it. That is decided when the point arrives, so any
+    iterable will do, and memory holds only the net. Points farther than zeta apart number at most (1 +
+    2/zeta)^d in the unit ball; up to d more follow at the end where those kept span less.
 
     Parameters
     ----------
     points
-        Of R^d, in the unit ball, (d,) each: a finite set, or one enumerated as finely as is wanted.
+        Points of the unit ball of R^d, (d,) each: a finite set, or one enumerated as finely as you
+        want.
     zeta
         In (0, 1].
 
@@ -99,7 +100,7 @@ def net(points: Iterable[npt.ArrayLike], zeta: float) -> Iterator[int]:
     InputError
         If `zeta` is out of range.
 
-    Source: Hanna et al. 2022, Lemma 1, which bounds the size that is needed by (3/zeta)^d + d.
+    Source: Hanna et al. 2022, Lemma 1, which shows that (3/zeta)^d + d points are enough.
     """
     if not 0 < zeta <= 1:
         raise InputError(f"zeta must lie in (0, 1], got {zeta!r}")
@@ -133,16 +134,16 @@ def _rank(points: list[FloatArray]) -> int:
 def ball_net(dimension: int, zeta: float) -> FloatArray:
     """Points (n, d) of the unit ball of R^d, one of them within `zeta` of every point of the ball.
 
-    Points of a grid of step 2 zeta / sqrt(d), drawn into the ball: a step towards a convex set brings a
-    point no farther from any point of that set.
+    These are the points of a grid of step 2 zeta / sqrt(d), projected into the ball: a projection onto a
+    convex set moves a point no farther from any point of that set.
 
     Raises
     ------
     InputError
-        If `zeta` is not in (0, 1), or more than ten million grid points would have to be looked at: the
-        1/T-net of line 2 of the listings has some (3T)^d points, which no run could hold.
+        If `zeta` is not in (0, 1), or if more than ten million grid points would have to be examined. The
+        1/T-net of line 2 of the listings has about (3T)^d points, more than fit in memory.
 
-    Source: Hanna et al. 2022, Lemma 1, which bounds the size that is needed by (3/zeta)^d + d.
+    Source: Hanna et al. 2022, Lemma 1, which shows that (3/zeta)^d + d points are enough.
     """
     d = validate.integer("dimension", dimension, least=1)
     radius = validate.probability("zeta", zeta)

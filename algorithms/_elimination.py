@@ -38,7 +38,7 @@ class EliminationState(State):
 
 
 class Mechanism(Protocol):
-    """What sums pass through."""
+    """The mechanism through which sums are released."""
 
     def release(
         self, value: FloatArray, noise: Noise, run: IntArray, slot: IntArray, where: BoolArray
@@ -50,8 +50,8 @@ class Mechanism(Protocol):
 class Elimination(Algorithm):
     """Pull every active arm, release the sums, remove the arms far behind; the last arm plays to the end.
 
-    A listing says by |S| and the number of the epoch, which come as arrays that broadcast: how often an arm
-    is pulled, which gap between released means removes it, and through which mechanism its sum passes.
+    From |S| and the number of the epoch, which are arrays that broadcast, a listing determines how often an
+    arm is pulled, which gap between released means removes it, and which mechanism releases its sum.
     """
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Elimination(Algorithm):
         """Gap of released means that removes an arm."""
 
     def mechanism(self, size: IntArray, epoch: IntArray) -> Mechanism:
-        """Of the sum of one arm in one epoch."""
+        """Mechanism for the sum of one arm in one epoch."""
         raise NotImplementedError
 
     def table(self, quantity: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
@@ -107,7 +107,7 @@ class Elimination(Algorithm):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums of this epoch alone, each with noise of its own."""
+        """Sums of this epoch alone, each with its own noise."""
         mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
         return memory, mechanism.release(answer, noise, state.run, *self.addresses(state, query))
 
@@ -122,7 +122,7 @@ class Elimination(Algorithm):
         return np.asarray(gap * pulls)
 
     def compared(self, state: Own, released: FloatArray) -> FloatArray:
-        """What tells arms apart, (n, K), NaN for inactive arms: the larger the better."""
+        """Scores by which arms are compared, (n, K), NaN for inactive arms; larger is better."""
         return released
 
     def removed(self, state: Own, released: FloatArray) -> BoolArray:

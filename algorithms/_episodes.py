@@ -25,7 +25,7 @@ class TurnState(State):
     pulls : (n, K) int
         How often each arm was pulled.
     estimate : (n, K) float
-        What is known of each arm from its releases.
+        What is known about each arm from its releases.
     active : (n, K) bool
         The arm that comes next.
     """
@@ -41,12 +41,12 @@ EDGE = 1e-15  # no chance of a coin is closer to 0 or 1
 
 
 class Turns(Algorithm):
-    """Pull each arm once, then play the arm of the largest index for some rounds; ties go to the first."""
+    """Pull each arm once, then play the arm with the largest index for some rounds; ties go to the first."""
 
     @property
     @abstractmethod
     def mechanism(self) -> Laplace:
-        """What the sum of a block passes through."""
+        """The mechanism through which the sum of a block is released."""
 
     @abstractmethod
     def index(self, state: Own) -> FloatArray:
@@ -54,7 +54,7 @@ class Turns(Algorithm):
 
     @abstractmethod
     def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
-        """New estimates (n, K), from the state before the block and releases that are NaN where none is."""
+        """New estimates (n, K), from the state before the block and the releases (NaN where none)."""
 
     def rounds(self, state: Own) -> IntArray:
         """How long the next arm is played, (n,)."""
@@ -76,7 +76,7 @@ class Turns(Algorithm):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sum of the block, with noise of its own."""
+        """Sum of the block, with its own noise."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)
         where = query.active & query.complete[:, None]
         return memory, self.mechanism.release(answer, noise, state.run, slot, where)
@@ -101,7 +101,7 @@ class Turns(Algorithm):
 class Episodes(Turns):
     """An arm is played until its pulls have doubled; its estimate is the mean of that episode alone.
 
-    A listing says which index it makes of the last episode's length, (n, K), and its noisy mean.
+    A listing computes the index from the length of the last episode, (n, K), and its noisy mean.
     """
 
     epsilon: float
@@ -114,11 +114,11 @@ class Episodes(Turns):
 
     @property
     def mechanism(self) -> Laplace:
-        """One reward changes one sum by at most 1, so that means get Lap(1/(n epsilon))."""
+        """One reward changes one sum by at most 1, so means get Lap(1/(n epsilon))."""
         return Laplace(1.0, self.epsilon)
 
     def rounds(self, state: Own) -> IntArray:
-        """As many as the arm had before."""
+        """As many rounds as the arm has had before."""
         return np.asarray(np.maximum((state.pulls * state.active).sum(axis=1), 1))
 
     def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
@@ -138,9 +138,9 @@ class Buffers(Batch):
 
 
 class Batches(Turns):
-    """The next arm is chosen anew in every round; an arm's rewards are released in batches that double.
+    """The next arm is chosen in every round; an arm's rewards are released in batches that double.
 
-    Coins are public: each is made from a Laplace draw that no data enter.
+    Coins are public: each is computed from a Laplace draw that does not depend on data.
     """
 
     epsilon: float
@@ -148,7 +148,7 @@ class Batches(Turns):
     @property
     @abstractmethod
     def coins(self) -> int:
-        """How many are tossed in a round."""
+        """Number of coins that are tossed in a round."""
 
     @abstractmethod
     def full(self, pulls: IntArray) -> BoolArray:
@@ -160,7 +160,7 @@ class Batches(Turns):
 
     @property
     def mechanism(self) -> Laplace:
-        """Of the sum of a batch."""
+        """Mechanism for the sum of a batch."""
         return Laplace(1.0, self.epsilon)
 
     def private(self, run: IntArray) -> Memory:

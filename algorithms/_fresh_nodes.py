@@ -1,9 +1,9 @@
 """The noise of nodes that a tree has yet to draw: how far it lowers the prefix sums of the next 2^a items.
 
-Item n completes a node. If 2^a divides n, the prefix sums of items n + 1, ..., n + 2^a - 1 are that of item
-n plus fresh nodes, which no later sum holds. In units of a node's scale, let Q_a(y) be the chance that the
-noise of one of these 2^a sums, the n-th included, lies y or more below that of the n-th: 1 for y <= 0;
-Q_0(y) = 0 for y > 0; and, as the second half is like the first but for the node in the middle, of noise X,
+Item n completes a node. If 2^a divides n, the prefix sums of items n + 1, ..., n + 2^a - 1 are that of item n
+plus fresh nodes, which no later sum holds. In units of a node's scale, let Q_a(y) be the chance that the
+noise of one of these 2^a sums, the n-th included, lies y or more below that of the n-th: 1 for y <= 0; Q_0(y)
+= 0 for y > 0; and, because the second half is like the first except for the node in the middle, with noise X,
 
     Q_{a+1}(y) = Q_a(y) + (1 - Q_a(y)) E Q_a(y + X).
 
@@ -76,9 +76,9 @@ def slope(table, level, y):  # type: ignore[no-untyped-def]
 
 @njit
 def middle(table, level, y, key, number, run):  # type: ignore[no-untyped-def]
-    """y + X, given that the second half, after a node of noise X, falls by y: what is left for it to fall.
+    """Draw y + X, the fall that is left, given that the second half falls by y after a node with noise X.
 
-    The density is like exp(-|z - y|) Q_level(z). log Q_level is concave, so that its tangent at y is an
+    The density is like exp(-|z - y|) Q_level(z). log Q_level is concave, so its tangent at y is an
     envelope. Words are those of attempts 1, 2, ...
     """
     q = fall(table, level, y)

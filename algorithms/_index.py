@@ -1,4 +1,4 @@
-"""The index family: each round pulls the arm of the largest index; one release after each pull."""
+"""The index family: each round pulls the arm with the largest index; one release after each pull."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class IndexState(State):
 
 
 class Index(Algorithm):
-    """Pull each arm once, then always the arm of the largest index; ties go to the first."""
+    """Pull each arm once, then always the arm with the largest index; ties go to the first."""
 
     @abstractmethod
     def index(self, state: Own) -> FloatArray:
@@ -120,7 +120,7 @@ class TreeIndex(Index):
         """Tree of one arm."""
 
     def start(self, run: IntArray) -> TreeState:
-        """Nothing pulled, empty trees."""
+        """Nothing is pulled yet, and trees are empty."""
         base = super().start(run)
         nodes = np.zeros((len(run), self.n_arms, self.mechanism.levels))
         return TreeState(base.run, base.t, base.pulls, base.estimate, nodes)

@@ -28,7 +28,7 @@ def as_actions(actions: Given) -> Actions:
     Raises
     ------
     InputError
-        If there are fewer than two, they are no vectors of one length, one is longer than 1 (in the
+        If there are fewer than two, they are not vectors of one length, one is longer than 1 (in the
         Euclidean norm), all are zero, or they do not span their space.
     """
     try:
@@ -149,7 +149,7 @@ class PhasedElimination(Algorithm):
     @property
     @abstractmethod
     def mechanism(self) -> Mechanism:
-        """Of the sum of one action in one batch."""
+        """Mechanism for the sum of one action in one batch."""
 
     @property
     @abstractmethod

@@ -30,7 +30,7 @@ _WIDEST, _HALVINGS = 1 << 50, 16  # rounds of a window
 
 
 class Sampling(Protocol):
-    """What is played: an algorithm that draws from posteriors of the last batches."""
+    """The algorithm to play, which draws from posteriors of the last batches."""
 
     @property
     def n_arms(self) -> int:
@@ -42,7 +42,7 @@ class Sampling(Protocol):
 
     @property
     def mechanism(self) -> Laplace:
-        """Of the sum of a batch."""
+        """Mechanism for the sum of a batch."""
 
     def size(self, pulls: IntArray) -> IntArray:
         """Rewards of the batch that is full after so many pulls."""

@@ -1,7 +1,7 @@
 """What the algorithms for heavy-tailed rewards of Tao et al. share: parameters and their elimination.
 
-Rewards have E|X|^(1+v) <= u. The proofs' constants make the first epoch longer than most horizons, so a
-factor on them is a parameter; it never changes without being asked to.
+Rewards have E|X|^(1+v) <= u. The proofs' constants make the first epoch longer than most horizons, so they
+can be scaled by a parameter. We never change it by default.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def factor_of(constants: Given) -> float:
 class TruncatedSums:
     """The Laplace mechanism for sums of rewards that are truncated at `limit`, (n, 1).
 
-    With `count` (n, K) every one of so many users adds noise to a report.
+    With `count` (n, K), each of that many users adds noise to a report.
     """
 
     limit: FloatArray
@@ -58,7 +58,7 @@ class TruncatedSums:
 
 
 class RobustElimination(Elimination):
-    """Epochs of doubling precision on truncated rewards; a listing says at what they are truncated, too."""
+    """Epochs of doubling precision on truncated rewards; a listing also sets the limit of the truncation."""
 
     v: float
     u: float
@@ -80,7 +80,7 @@ class RobustElimination(Elimination):
 
     @property
     def search_bounds(self) -> tuple[float, float]:
-        """The truncation of the first epoch, either sign."""
+        """The truncation of the first epoch, with either sign."""
         limit = float(self.limit(np.array(float(self.n_arms)), np.array(1.0)))
         return (-limit, limit)
 
@@ -104,6 +104,6 @@ class RobustElimination(Elimination):
         return TruncatedSums(self.limits[epoch, size], self.epsilon)
 
     def query(self, state: Own) -> Query:
-        """One epoch, of which truncated sums are asked."""
+        """One epoch; its answer is truncated sums."""
         limit = np.broadcast_to(self.limits[state.epoch, state.size][:, None], state.active.shape)
         return replace(super().query(state), ask=Truncated(limit, np.zeros(limit.shape)))

@@ -33,8 +33,8 @@ class AdaCGOPE(PhasedElimination):
 
     .. math:: \frac{2d}{y_l} = 2 d L_l 4^l \left(1 + \sqrt{1 + \frac{4 c}{\rho 4^l L_l}}\right).
 
-    Regret: with beta = 1/T, O(sqrt(T d log(K T)) + d sqrt(d log log d log(K T)/rho) log T). It says nothing
-    where T times the largest gap is less than that.
+    Regret: with beta = 1/T, O(sqrt(T d log(K T)) + d sqrt(d log log d log(K T)/rho) log T). The bound is
+    empty if T times the largest gap is smaller.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class AdaCGOPE(PhasedElimination):
     horizon
         T >= 2.
     delta
-        At which the epsilon of the promise is stated, in (0, 1).
+        The delta at which the epsilon of the promise is stated, in (0, 1).
     beta
         Failure probability in (0, 1); 1/T if None.
     core
-        False: every remaining action is pulled.
+        Whether to pull only a core set; if False, every remaining action is pulled.
 
     Raises
     ------
@@ -58,9 +58,9 @@ class AdaCGOPE(PhasedElimination):
 
     Notes
     -----
-    Written after the paper's abstract: the Gaussian mechanism on episodes, for linear bandits. Lengths of
-    phases and widths are derived here; those of the paper are unknown. Live sessions with secure noise
-    refuse it: that noise is Laplace noise.
+    Written from the paper's abstract: the Gaussian mechanism on episodes, for linear bandits. The
+    lengths of phases and the widths are derived here; we do not know those of the paper. Live sessions with
+    secure noise refuse it, because that noise is Laplace noise.
     """
 
     actions: Actions
@@ -79,13 +79,13 @@ class AdaCGOPE(PhasedElimination):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the sum of one action in one phase; the proof covers every noisy sum."""
-        note = "its number is unknown; each reward is in one release of the Gaussian mechanism"
+        note = "its number is unknown; each reward is in one release of normal noise, so mu is sqrt(2 rho)"
         source = Source(papers.AZIZE_ZCDP, "AdaC-GOPE", note, Basis.UNREAD)
-        return PrivacyClaim.zcdp(self.rho, self.delta, observe="releases", source=source)
+        return PrivacyClaim.normal(self.rho, self.delta, observe="releases", source=source)
 
     @property
     def mechanism(self) -> Gaussian:
-        """Of the sum of one action in one phase: one reward changes one sum by at most 2."""
+        """Mechanism for the sum of one action in one phase, which one reward changes by at most 2."""
         return Gaussian(2.0, self.rho)
 
     @property
@@ -94,7 +94,7 @@ class AdaCGOPE(PhasedElimination):
         return max(1, int(math.log(self.horizon / (2 * self.dimension), 4)))
 
     def log(self, batch: int) -> float:
-        """L_l; K counts all actions, so that the failures of all phases add up to beta."""
+        """L_l; K counts all actions, so the failures of all phases add up to beta."""
         return math.log(2 * self.n_arms * batch * (batch + 1) / float(self.beta or 1 / self.horizon))
 
     def size(self, batch: int) -> float:

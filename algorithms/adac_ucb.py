@@ -18,7 +18,7 @@ from verifiable_dp.core.validate import FloatArray, InputError
 
 @dataclass(frozen=True)
 class AdaCUCB(Episodes):
-    r"""Play the arm of the largest index until its pulls have doubled; forget what came before.
+    r"""Play the arm with the largest index until its pulls have doubled; forget what came before.
 
     With n_a the length of the arm's last episode and t the first round of the next one, the index is
 
@@ -26,10 +26,10 @@ class AdaCUCB(Episodes):
 
     where :math:`\tilde\mu_a` is the mean of that episode alone with normal noise of variance
     :math:`1/(2 \rho n_a^2)`. A mean of n rewards with that noise is sub-Gaussian with variance
-    :math:`1/(4n) + 1/(2 \rho n^2)`, so that the index fails with probability t^-beta at most.
+    :math:`1/(4n) + 1/(2 \rho n^2)`, so the index fails with probability at most t^-beta.
 
-    Regret: O(sum_a (log T/Delta_a + sqrt(log T/rho))), by that inequality and doubling. It says nothing where
-    T times the gap is less than that.
+    Regret: O(sum_a (log T/Delta_a + sqrt(log T/rho))), by that inequality and doubling. The bound is empty if
+    T times the gap is smaller.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class AdaCUCB(Episodes):
     horizon
         T >= K; decisions do not depend on it.
     delta
-        At which the epsilon of the promise is stated, in (0, 1).
+        The delta at which the epsilon of the promise is stated, in (0, 1).
     beta
         Above 3.
 
@@ -51,9 +51,9 @@ class AdaCUCB(Episodes):
 
     Notes
     -----
-    Written after the paper's abstract and public notes on it, for finitely many arms; its siblings AdaC-GOPE
-    and AdaC-OFUL are not here. The constants of the paper's index are unknown here: these are derived.
-    Live sessions with secure noise refuse it: that noise is Laplace noise.
+    Written from the paper's abstract and public notes on it, for finitely many arms. We do not
+    know the constants of the paper's index; these are derived here. Live sessions with secure noise refuse
+    it, because that noise is Laplace noise.
     """
 
     n_arms: int
@@ -73,9 +73,9 @@ class AdaCUCB(Episodes):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the mean of one episode; the proof covers every noisy mean."""
-        note = "its number is unknown; each reward is in one release of the Gaussian mechanism"
+        note = "its number is unknown; each reward is in one release of normal noise, so mu is sqrt(2 rho)"
         source = Source(papers.AZIZE_ZCDP, "AdaC-UCB", note, Basis.UNREAD)
-        return PrivacyClaim.zcdp(self.rho, self.delta, observe="releases", source=source)
+        return PrivacyClaim.normal(self.rho, self.delta, observe="releases", source=source)
 
     @property
     def mechanism(self) -> Gaussian:  # type: ignore[override]

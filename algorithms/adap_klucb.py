@@ -49,18 +49,19 @@ def kl_bound(mean: FloatArray, level: FloatArray) -> FloatArray:
 class AdaPKLUCB(AdaPUCB):
     r"""AdaP-UCB with the index of KL-UCB, which is sharper where means are near 0 or 1.
 
-    With n_a, t and :math:`\tilde\mu_a` as there, the index is the largest q in [0, 1] with
-    :math:`d(\breve\mu_a, q) \le \alpha \log t/n_a`, d the relative entropy of Bernoulli laws and
-    :math:`\breve\mu_a` the noisy mean plus :math:`\alpha \log t/(\varepsilon n_a)`, clipped to [0, 1].
+    With n_a, t and :math:`\tilde\mu_a` as in `AdaPUCB`, the index is the largest q in [0, 1] with
+    :math:`d(\breve\mu_a, q) \le \alpha \log t/n_a`. Here d is the relative entropy of Bernoulli
+    distributions, and :math:`\breve\mu_a` is the noisy mean plus :math:`\alpha \log t/(\varepsilon n_a)`,
+    clipped to [0, 1].
 
     Regret: O(sum_a Delta_a log T/min(d(mu_a, mu*), epsilon Delta_a)) for Bernoulli rewards (Theorem 8, whose
-    constants C_1(alpha) and C_2 are not given in its statement). For short T all arms have the index 1 and
-    are played in turn.
+    constants C_1(alpha) and C_2 are not given in its statement). For short T, all arms have index 1 and are
+    played in turn.
 
     Parameters
     ----------
     n_arms, epsilon, horizon, alpha
-        As `AdaPUCB`.
+        See `AdaPUCB`.
 
     Raises
     ------
@@ -78,5 +79,5 @@ class AdaPKLUCB(AdaPUCB):
         return kl_bound(mean, log / n)
 
     def width(self, state: Own) -> FloatArray:
-        """Of the noise alone, (n, K)."""
+        """Width of the noise alone, (n, K)."""
         return np.asarray(self.alpha * np.log(state.t + 1.0)[:, None] / (self.epsilon * self.last(state)))

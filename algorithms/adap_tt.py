@@ -38,13 +38,13 @@ class FoundState(TurnState):
 
 @dataclass(frozen=True)
 class AdaPTT(Batches):
-    r"""Play a leader or its challenger by the toss of a coin, until one arm is sure to be the best.
+    r"""Toss a coin to play a leader or its challenger, until one arm is sure to be the best.
 
-    An arm's batches end when its pulls have doubled; with n_a the size of the last one, its estimate is
-    the mean of that batch alone with :math:`Lap(1/(\varepsilon n_a))`. After t rounds the leader is the arm
-    of the largest :math:`\tilde\mu_a + \sqrt{\log t/(2 n_a)} + \log t/(\varepsilon n_a)`, its challenger
-    the arm of the least :math:`(\tilde\mu_{lead} - \tilde\mu_a + \log(1 + t)^{-1/4})/\sqrt{1/N_{lead} +
-    1/N_a}`, N_a being its pulls.
+    An arm's batches end when its pulls have doubled; with n_a the size of the last one, its estimate is the
+    mean of that batch alone with :math:`Lap(1/(\varepsilon n_a))`. After t rounds the leader is the arm with
+    the largest :math:`\tilde\mu_a + \sqrt{\log t/(2 n_a)} + \log t/(\varepsilon n_a)`, its challenger the arm
+    with the smallest :math:`(\tilde\mu_{lead} - \tilde\mu_a + \log(1 + t)^{-1/4})/\sqrt{1/N_{lead} + 1/N_a}`,
+    where N_a is its number of pulls.
 
     It stops when the largest estimate exceeds every other one by the radii of both, which hold with
     probability 1 - beta together,
@@ -61,7 +61,7 @@ class AdaPTT(Batches):
     epsilon
         Privacy budget of the whole run, event level.
     horizon
-        T >= K, where a run ends that has not stopped.
+        T >= K; a run that has not stopped ends here.
     beta
         Failure probability in (0, 1); the paper's delta.
 
@@ -72,8 +72,9 @@ class AdaPTT(Batches):
 
     Notes
     -----
-    Sampling is as in the authors' published program. The paper's threshold for stopping is not at hand: this
-    one is ours, by Hoeffding's inequality, the tail of Laplace noise and a union over arms and batches.
+    Sampling is as in the authors' published program. We did not have the paper's stopping
+    threshold; this one is ours, by Hoeffding's inequality, the tail of Laplace noise and a union over arms
+    and batches.
     """
 
     n_arms: int
@@ -105,7 +106,7 @@ class AdaPTT(Batches):
         return np.asarray(pulls & (pulls - 1) == 0)
 
     def size(self, pulls: IntArray) -> IntArray:
-        """The pulls since they were half as many."""
+        """Pulls since the arm had half as many."""
         return np.asarray(np.maximum(pulls // 2, 1))
 
     def batches(self, state: FoundState) -> IntArray:
@@ -138,12 +139,12 @@ class AdaPTT(Batches):
         return np.asarray(np.where(state.t < self.n_arms, state.t, arm))
 
     def start(self, run: IntArray) -> FoundState:
-        """Nothing pulled, nothing found."""
+        """Nothing is pulled or found yet."""
         base, zero = super().start(run), np.zeros(len(run), np.int64)
         return FoundState(base.run, base.t, base.pulls, base.estimate, base.active, zero - 1, zero)
 
     def decide(self, state: FoundState, query: Query, released: FloatArray) -> FoundState:
-        """As `Turns`; stop where one arm is sure to be the best."""
+        """Decide like `Turns`, and stop where one arm is sure to be the best."""
         after: FoundState = super().decide(state, query, released)
         rows, best = np.arange(len(after.run)), after.estimate.argmax(axis=1)
         bound = after.estimate + self.radius(after)

@@ -17,7 +17,7 @@ from verifiable_dp.core.validate import FloatArray, InputError
 
 @dataclass(frozen=True)
 class AdaPUCB(Episodes):
-    r"""Play the arm of the largest index until its pulls have doubled; forget what came before.
+    r"""Play the arm with the largest index until its pulls have doubled; forget what came before.
 
     With n_a the length of the arm's last episode and t the first round of the next one, the index is
 
@@ -26,7 +26,7 @@ class AdaPUCB(Episodes):
     where :math:`\tilde\mu_a` is the mean of that episode alone with :math:`Lap(1/(\varepsilon n_a))`.
 
     Regret: at most :math:`\sum_a 16 \alpha \log T/\min(\Delta_a, \varepsilon) + \alpha/(\alpha - 3)` for
-    alpha > 3 (Theorem 7). It says nothing where T times the gap is less than that.
+    alpha > 3 (Theorem 7). The bound is empty if T times the gap is smaller.
 
     Parameters
     ----------

@@ -29,14 +29,20 @@ def adaptive_tree(horizon: int, epsilon: float, v: float, u: float, variant: str
     return AdaptiveTree(horizon, epsilon, 1.0, budget, factor, power)
 
 
+def budgeted(statement: str, variant: str) -> Source:
+    """The paper's promise, and with which budget for a node it holds."""
+    note = "with epsilon/(floor(log2 T) + 1) per node, which is ours" if variant == "corrected" else ""
+    return Source(papers.TAO, statement, note)
+
+
 @dataclass(frozen=True)
 class AdaptiveTreeSum(PrefixSums):
     r"""Release, after each item, the node of the tree that it completes; item n is truncated at B_n.
 
-    :math:`B_n = (\varepsilon u n/\log^{1.5} T)^{1/(1+v)}`, node noise
-    :math:`Lap(2B_n L/\varepsilon)`. Corrected: :math:`L = \lfloor\log_2 T\rfloor + 1`, the most nodes that an
-    item enters. Printed: :math:`L = \log T`, by which the stream costs up to 1.4 epsilon where the logarithm
-    is natural; with log2 it costs at most epsilon for T >= 8, since B_n grows.
+    :math:`B_n = (\varepsilon u n/\log^{1.5} T)^{1/(1+v)}`, node noise :math:`Lap(2B_n L/\varepsilon)`.
+    Corrected: :math:`L = \lfloor\log_2 T\rfloor + 1`, the most nodes that an item enters. Printed: :math:`L =
+    \log T`. Then the stream costs more than epsilon if the logarithm is natural (1.4 epsilon at v = 1 and T =
+    2^16); with log2 it costs at most epsilon for T >= 5, as B_n grows.
 
     Parameters
     ----------
@@ -83,7 +89,7 @@ class AdaptiveTreeSum(PrefixSums):
 
     @property
     def search_bounds(self) -> tuple[float, float]:
-        """The truncation of the first item, either sign."""
+        """The truncation of the first item, with either sign."""
         limit = float(self.mechanism.limit(1))
         return (-limit, limit)
 
@@ -95,7 +101,7 @@ class AdaptiveTreeSum(PrefixSums):
     @property
     def claim(self) -> PrivacyClaim:
         """Lemma 2; the releases are what its proof covers."""
-        return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Lemma 2"))
+        return PrivacyClaim(self.epsilon, observe="releases", source=budgeted("Lemma 2", self.variant))
 
     @property
     def mechanism(self) -> AdaptiveTree:

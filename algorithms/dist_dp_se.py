@@ -26,7 +26,7 @@ class DistDPSE(Elimination):
     .. math:: \beta(b) = \sqrt{\frac{\log(4|\Phi|b^2/p)}{2l}}
               + \frac{\sqrt{2 \log(2|\Phi|b^2/p)} + \log(2|\Phi|b^2/p)}{\varepsilon l}.
 
-    Regret: O(sum_a log T/Delta_a + K log T/epsilon) with p = 1/T (Theorem 1). It says nothing where T is
+    Regret: O(sum_a log T/Delta_a + K log T/epsilon) with p = 1/T (Theorem 1). The bound is empty if T is
     shorter than the batches that it takes to remove an arm.
 
     Parameters
@@ -83,7 +83,7 @@ class DistDPSE(Elimination):
         return np.asarray(np.sqrt(np.log(4 * share) / 2 ** (epoch + 1)) + noise)
 
     def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
-        """An arm leaves if its upper bound lies below the largest lower one (line 16)."""
+        """An arm leaves if its upper bound lies below the largest lower bound (line 16)."""
         return 2 * self.radius(size, epoch)
 
     def mechanism(self, size: IntArray, epoch: IntArray) -> Laplace:

@@ -36,12 +36,12 @@ def half_tsallis(losses: FloatArray, rate: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class DPAdversarial(Turns):
-    r"""A non-private adversarial bandit that plays one arm for a batch and is told a noisy mean loss.
+    r"""A non-private adversarial bandit that plays one arm for a batch and receives a noisy mean loss.
 
-    A batch has :math:`b = \lceil 1/\varepsilon \rceil` rounds, and its arm is drawn from the chances p of the
-    bandit. The bandit is told :math:`\tilde\ell = 1 - (S + Lap(1/\varepsilon))/b`, S the sum of the batch's
-    rewards, clipped to [-c, 1 + c], c = 2 log(T)/(b epsilon). Its estimate of an arm's loss is
-    :math:`\tilde\ell/p_a` for the arm that was played and 0 for the others; L is their sum.
+    A batch has :math:`b = \lceil 1/\varepsilon \rceil` rounds, and its arm is drawn from the bandit's
+    probabilities p. The bandit receives :math:`\tilde\ell = 1 - (S + Lap(1/\varepsilon))/b`, where S is the
+    sum of the batch's rewards, clipped to [-c, 1 + c] with c = 2 log(T)/(b epsilon). Its estimate of an arm's
+    loss is :math:`\tilde\ell/p_a` for the arm that was played and 0 for the others; L is their sum.
 
     - ``exp3``: p is a share 1 - g of weights proportional to exp(-h L), and g/K; h is the rate that makes the
       bound below least, and g = h K (1 + c).
@@ -50,7 +50,7 @@ class DPAdversarial(Turns):
 
     Regret against the best arm in hindsight, ``exp3``, of an oblivious table with rewards in [0, 1]:
     at most :math:`b (\log(K)/h + h N K (1 + 2 s^2)/(1 - g) + g N + 2) + 1`, N = T/b, which is
-    O(sqrt(K log(K) log(T) T/epsilon)) for epsilon <= 1. It says nothing where g is not below 1/2.
+    O(sqrt(K log(K) log(T) T/epsilon)) for epsilon <= 1. The bound is empty unless g is below 1/2.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ class DPAdversarial(Turns):
 
     Notes
     -----
-    Written after the paper's abstract, which has O(sqrt(KT/epsilon)); its listing, its batches and its rates
-    are not at hand, and those here are ours. The first batch plays the first arm, and what it is told is not
-    used. Coins are public: each is made from a Laplace draw that no data enter.
+    Written from the paper's abstract, which has O(sqrt(KT/epsilon)). We did not have its listing,
+    its batches and its rates; those here are ours. The first batch plays the first arm, and its loss is not
+    used. Coins are public: each is computed from a Laplace draw that does not depend on data.
     """
 
     n_arms: int
@@ -90,7 +90,7 @@ class DPAdversarial(Turns):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the sum of one batch."""
-        note = "its theorem's number is unknown; each reward is in one noisy mean"
+        note = "the number of its theorem is unknown; that means are seen is ours, each reward being in one"
         return PrivacyClaim(
             self.epsilon,
             observe="releases",
@@ -99,7 +99,7 @@ class DPAdversarial(Turns):
 
     @property
     def mechanism(self) -> Laplace:
-        """Of the sum of a batch."""
+        """Mechanism for the sum of a batch."""
         return Laplace(1.0, self.epsilon)
 
     @property
@@ -119,7 +119,7 @@ class DPAdversarial(Turns):
 
     @property
     def most(self) -> float:
-        """c, by which a noisy loss may leave [0, 1]."""
+        """c, the farthest that a noisy loss may lie outside [0, 1]."""
         return 2 * math.log(self.horizon) * self.scale
 
     @property

@@ -24,7 +24,7 @@ class DPExponentialNAS(DPNAS):
     Parameters
     ----------
     epsilon, alpha, beta, horizon, radius
-        As `DPNAS`.
+        See `DPNAS`.
 
     Raises
     ------

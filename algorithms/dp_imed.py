@@ -1,4 +1,4 @@
-"""DP-IMED: the arm of the least empirical divergence, on noisy sums that add up (after Azize et al. 2025)."""
+"""DP-IMED: the arm of least empirical divergence, on noisy sums that add up (after Azize et al. 2025)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class DPIMED(DPKLUCB):
     .. math:: \max(0, n_a\, d_\varepsilon(\tilde\mu_a, \tilde\mu^*) - c\, m_a) + \log n_a,
 
     with :math:`m_a = 1 + \log n_a/\log growth`, about how many noisy sums the mean has, and c the charge. The
-    plain rule has c = 0. Its index takes the noise of m sums for that of one, whose tail is thinner: at
-    epsilon = .1 one run in some hundreds then keeps to a wrong arm until T. Chernoff's bound at lambda =
-    epsilon/sqrt 2 has a factor 2 for each sum, which c = log 2 makes up for.
+    plain rule has c = 0. Its index treats the noise of m sums as if it were that of one, whose tail is
+    thinner. At epsilon = .1, one run in a few hundred then keeps to a wrong arm until T. Chernoff's bound at
+    lambda = epsilon/sqrt 2 has a factor 2 for each sum, which c = log 2 makes up for.
 
-    Regret: O(sum_a Delta_a log T/d_epsilon(mu_a, mu*)) for Bernoulli rewards, as DP-KLUCB.
+    Regret: O(sum_a Delta_a log T/d_epsilon(mu_a, mu*)) for Bernoulli rewards, like DP-KLUCB.
 
     Parameters
     ----------
     n_arms, epsilon, horizon, growth
-        As `DPKLUCB`.
+        See `DPKLUCB`.
     charge
         c, at least 0.
 
@@ -44,8 +44,8 @@ class DPIMED(DPKLUCB):
 
     Notes
     -----
-    Written after the paper's abstract and public notes on it, as `DPKLUCB`. The charge is ours; whether the
-    paper has one is unknown here.
+    Written from the paper's abstract and public notes on it, like `DPKLUCB`. The charge is ours;
+    we do not know whether the paper has one.
     """
 
     charge: float = math.log(2)

@@ -48,12 +48,12 @@ def largest(mean: FloatArray, level: FloatArray, epsilon: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class DPKLUCB(Episodes):
-    r"""Play the arm of the largest index for a phase; add the phase's noisy sum to what the arm had before.
+    r"""Play the arm with the largest index for a phase; add the phase's noisy sum to what the arm had before.
 
     An arm with n pulls is played for max(1, ceil((growth - 1) n)) rounds. The phase's sum is released with
-    :math:`Lap(1/\varepsilon)` and added to the arm's earlier ones: a reward enters one release, and nothing
-    is forgotten. With :math:`\tilde\mu_a` the noisy sum over all n_a pulls, clipped to [0, 1], and t the
-    first round of the next phase, the index is the largest q with
+    :math:`Lap(1/\varepsilon)` and added to the arm's earlier sums. Each reward enters one release, and
+    nothing is forgotten. With :math:`\tilde\mu_a` the noisy sum over all n_a pulls, clipped to [0, 1], and t
+    the first round of the next phase, the index is the largest q with
 
     .. math:: n_a\, d_\varepsilon(\tilde\mu_a, q) \le \log t + 3 \log(1 + \log t),
 
@@ -71,7 +71,7 @@ class DPKLUCB(Episodes):
     horizon
         T >= K; decisions do not depend on it.
     growth
-        Of an arm's pulls from phase to phase, above 1 and at most 2.
+        Factor by which an arm's pulls grow from phase to phase, above 1 and at most 2.
 
     Raises
     ------
@@ -80,8 +80,8 @@ class DPKLUCB(Episodes):
 
     Notes
     -----
-    Written after the paper's abstract and public notes on it; its listing is not at hand. The closed form of
-    d_epsilon and the term 3 log(1 + log t), which KL-UCB has, are ours; the paper's growth is unknown here.
+    Written from the paper's abstract and public notes on it; we did not have its listing. The closed form of
+    d_epsilon and the term 3 log(1 + log t), which KL-UCB has, are ours; we do not know the paper's growth.
     """
 
     n_arms: int
@@ -92,7 +92,7 @@ class DPKLUCB(Episodes):
     statement: ClassVar[Source] = Source(
         papers.AZIZE_OPTIMAL,
         "DP-KLUCB",
-        "its theorem's number is unknown; each reward is in one release",
+        "the number of its theorem is unknown; that releases are seen is ours, each reward being in one",
         Basis.UNREAD,
     )
 

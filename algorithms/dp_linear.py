@@ -66,8 +66,8 @@ class DPLinear(PhasedElimination):
 
     Regret: with beta = 1/T at most C (sqrt(T log T) + log^2 T/epsilon) with probability 1 - 1/T (Thm 1).
 
-    The bound does not bind where T is so short that 2 gamma exceeds all gaps in every batch: then nothing is
-    removed. The printed listing takes a reward to change by at most 1, but it can go from -1 to 1: with
+    The bound is empty if T is so short that 2 gamma exceeds all gaps in every batch: then nothing is removed.
+    The printed listing assumes that a reward changes by at most 1, but it can go from -1 to 1: with
     ``variant="printed"``, Lap(1/epsilon) and the epsilon-terms of gamma halved, it is 2 epsilon-DP. Besides,
     the batches may exceed T (for example at T = 2990), so the last one is cut short; line 10 takes its
     maximum over the remaining actions; the constant B is not printed, and B d is the size of the core set
@@ -76,8 +76,9 @@ class DPLinear(PhasedElimination):
     Parameters
     ----------
     actions
-        K >= 2 vectors of norm at most 1. Of those within 1/T of one another one is played. For a continuous
-        set give points of it (`_design.net` thins out any enumeration); its own 1/T-net has some (3T)^d.
+        K >= 2 vectors of norm at most 1. Of actions within 1/T of one another, only one is played. For a
+        continuous set, give some of its points (`_design.net` thins out any enumeration); its own 1/T-net has
+        about (3T)^d points.
     epsilon
         Privacy budget of the whole run, event level.
     horizon
@@ -87,8 +88,9 @@ class DPLinear(PhasedElimination):
     variant
         ``corrected`` or ``printed``.
     core
-        False: every remaining action is pulled and gets noise (the paper's ablation). Which weights it
-        then has is not printed; here Frank-Wolfe from equal weights.
+        Whether to pull only a core set. If False, every remaining action is pulled and gets noise
+                (the paper's ablation); the paper does not print the weights, so we use Frank-Wolfe from equal
+                weights.
 
     Raises
     ------
@@ -118,12 +120,12 @@ class DPLinear(PhasedElimination):
 
     @property
     def mechanism(self) -> Laplace:
-        """Of the sum of one action in one batch: one reward changes one sum by at most 2."""
+        """Mechanism for the sum of one action in one batch, which one reward changes by at most 2."""
         return Laplace(2.0 if self.variant == "corrected" else 1.0, self.epsilon)
 
     @property
     def first(self) -> BoolArray:
-        """A 1/T-net of the actions (line 2), which costs a regret of 1 at most."""
+        """A 1/T-net of the actions (line 2), which costs a regret of at most 1."""
         return np.frombuffer(netted(self.actions, 1 / self.horizon), dtype=bool)
 
     @property

@@ -26,8 +26,8 @@ class DPNAS(Stopping):
     :math:`h_t = R\sqrt{(2/t)\log(16t^2/\beta)}`, :math:`c_t = \sigma_1\log(4/\beta) +
     \sigma_2\log(8t^2/\beta) + (\sigma_3/\alpha)\log(4/\beta)`, and releases :math:`\bar X_t + L/t`.
 
-    The estimate is within a factor 1 ± alpha of mu with probability 1 - beta (Thm 3.1). That says nothing
-    where the horizon comes before the rule halts; at mu = 0 it never does.
+    The estimate is within a factor 1 ± alpha of mu with probability 1 - beta (Thm 3.1). That says nothing if
+    the horizon ends before the rule halts; at mu = 0 it never halts.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def deviation(
     failure: float,
     offset: float | None = None,
 ) -> FloatArray:
-    r"""Beta: a mean of n truncated rewards with noise errs by no more, but with probability `failure`.
+    r"""Beta: a noisy mean of n truncated rewards errs by more only with probability `failure`.
 
     .. math:: \sqrt{2(v+\alpha M^2)l/n} + 2Ml/(3n) + 2M\log(2/\delta)/(n\varepsilon) + sM^{1-k} + \alpha(M+m)
 
@@ -101,14 +101,14 @@ class DPRobustElimination(Elimination):
     until n is large enough for a bin near the mean to be the fullest (`least`), bins cover [-D - r, D + r),
     and M is in units of the moment of X - J.
     *Printed*: delta = 1/T; batches shorter than the threshold (rates, constant 1) are forced exploration;
-    beta is the rate times 3. These constants are ours, the paper has none. The paper plays one random arm
+    beta is the rate times 3. These constants are ours; the paper has none. The paper plays one random arm
     for a forced batch; here the arms take turns, as its Remark 5.1 allows, and each is pulled as often as
-    on average there. Printed bins cover [-D, D) at most, so that a mean at D can have no bin at all.
+    on average there. Printed bins cover at most [-D, D), so a mean at D may have no bin at all.
 
     Regret: sqrt(KT log T) + (K log T/epsilon)^(1-1/k) T^(1/k) + T alpha^(1-1/k), up to constants and
     terms of lower order (Theorems 6.2, 6.10 and 6.12).
 
-    The bound does not apply where the moment is not within 1, more than a share alpha of the rewards is
+    The bound does not apply if the moment is not within 1, more than a share alpha of the rewards is
     contaminated, or gaps are below 4 beta at n = T: then arms are played alike. With contamination beta
     stays above alpha^(1-1/k): smaller gaps are never told apart.
 
@@ -198,7 +198,7 @@ class DPRobustElimination(Elimination):
 
     @property
     def search_bounds(self) -> tuple[float, float]:
-        """Truncation of the first batch either side of 0; for central moments -D and D."""
+        """The truncation of the first batch, with either sign; for central moments -D and D."""
         limit = float(self.radius) if self.central else float(self.limit[1])
         return (-limit, limit)
 
@@ -211,7 +211,8 @@ class DPRobustElimination(Elimination):
     def claim(self) -> PrivacyClaim:
         """Theorems 6.2, 6.10 and 6.12; the proof covers every release."""
         central = "Theorem 6.12" if self.contamination else "Theorem 6.10"
-        source = Source(papers.WU, central if self.central else "Theorem 6.2")
+        statement = central if self.central else "Theorem 6.2"
+        source = Source(papers.WU, statement, "the scales of the noise are partly reconstructed")
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     # ------------------------------------------------------------ parameters of the estimate
@@ -244,11 +245,11 @@ class DPRobustElimination(Elimination):
 
     @property
     def slack(self) -> float:
-        """By how much the fullest bin near the mean outweighs any bin beyond `offset`, at least.
+        """The least by which the fullest bin near the mean outweighs any bin beyond `offset`.
 
         Within r of the mean lie three bins with (1-alpha)(1-r^-k) of the rewards; beyond `offset` there
         are alpha + (1-alpha) r^-k, or with contamination alpha + (1-alpha) (2r)^-k. At 2r the latter case
-        has a slack of .0013 only (Cor 6.8), which takes about 2e7 rewards to show.
+        has a slack of only .0013 (Cor 6.8), which by our union bound takes about 8e7 rewards to show.
         """
         alpha, outside = self.contamination, self.bin_width**-self.k
         far = outside if alpha == 0 else outside / 2**self.k
@@ -272,7 +273,7 @@ class DPRobustElimination(Elimination):
 
     @functools.cached_property
     def samples(self) -> FloatArray:
-        """The n of the estimates by batch, (batches,); entry 0 repeats entry 1."""
+        """Number n of rewards behind an estimate, by batch, (batches,); entry 0 repeats entry 1."""
         batch = np.maximum(np.arange(4 + int(np.log2(self.horizon))), 1)
         return np.asarray(2.0 ** (batch - self.central))
 
@@ -314,7 +315,7 @@ class DPRobustElimination(Elimination):
         return RobustState(run, base.t, base.epoch, base.active, fold, np.zeros((len(run), self.n_arms)))
 
     def pulls(self, size: Numbers, epoch: Numbers) -> FloatArray:
-        """Of each active arm in the coming block: B for raw moments, else B/2."""
+        """Pulls of each active arm in the coming block: B for raw moments, else B/2."""
         return np.asarray(self.samples[epoch])
 
     def gap(self, size: Numbers, epoch: Numbers) -> FloatArray:

@@ -30,7 +30,7 @@ class DPSE(Elimination):
     Regret: with beta = 1/T at most 1 + sum_a 3072 log T / Delta_a + 288 log T / epsilon per arm (Thm 4.3,
     constants derived from Lemma 4.2), and O(sqrt(TK log T) + K log T / epsilon) in the worst case (Thm 4.4).
 
-    The bound does not apply where T is shorter than the first epoch, 128 K log(8K/beta) rounds or
+    The bound does not apply if T is shorter than the first epoch, 128 K log(8K/beta) rounds or
     more: then all arms are played alike. With tied best arms "until |S| = 1" need not end; it stops at T.
 
     Parameters
@@ -81,5 +81,5 @@ class DPSE(Elimination):
         return np.asarray(2 * h + 2 * c)
 
     def mechanism(self, size: IntArray, epoch: IntArray) -> Laplace:
-        """One reward changes one sum by at most 1, so that means get Lap(1/(epsilon R_e))."""
+        """One reward changes one sum by at most 1, so means get Lap(1/(epsilon R_e))."""
         return Laplace(1.0, self.epsilon)

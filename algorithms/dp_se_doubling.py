@@ -13,13 +13,13 @@ from verifiable_dp.algorithms._elimination import EliminationState
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Query
-from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.claims import Basis, PrivacyClaim, Source
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class DoublingState(EliminationState):
-    """Public state; `epoch` counts on over restarts (it numbers the noise).
+    """Public state; `epoch` keeps counting across restarts, because it numbers the noise.
 
     Attributes
     ----------
@@ -44,15 +44,15 @@ class DPSEDoubling(DPSE):
     and does not keep the rate of the theorem as the paper says (erratum ``guess-and-double``): each of about
     log2(T) phases pays its own logarithm. Squaring the guess instead of doubling it would keep the rate.
 
-    The bound does not bind before the first phase that is longer than its bound: then the regret can be T
+    The bound is empty before the first phase that is longer than its bound: until then the regret can be T
     times the largest gap.
 
     Parameters
     ----------
     n_arms, epsilon
-        As `DPSE`.
+        See `DPSE`.
     horizon
-        Where the run is ended; the decisions do not depend on it.
+        The round at which the run ends; decisions do not depend on it.
     first_guess
         First guess of T, at least 2 K.
 
@@ -77,9 +77,8 @@ class DPSEDoubling(DPSE):
     @property
     def claim(self) -> PrivacyClaim:
         """Thm 4.1 in each phase; phases use disjoint rewards."""
-        source = Source(
-            papers.S1, "Theorem 4.1 and proof of Theorem 4.3", "parallel composition over restarts"
-        )
+        note = "parallel composition over restarts, of which the theorem does not speak"
+        source = Source(papers.S1, "Theorem 4.1 and proof of Theorem 4.3", note, Basis.OURS)
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     @functools.cached_property
@@ -89,7 +88,7 @@ class DPSEDoubling(DPSE):
         return tuple(DPSE(self.n_arms, self.epsilon, self.first_guess << phase) for phase in range(last + 1))
 
     def plan(self, state: DoublingState) -> tuple[IntArray, FloatArray]:
-        """As in DP-SE with the phase's guess."""
+        """Plan like DP-SE with the phase's guess."""
         pulls, gap = np.zeros(len(state.run), np.int64), np.zeros(len(state.run))
         for phase in np.unique(state.phase):
             at = state.phase == phase
@@ -98,7 +97,7 @@ class DPSEDoubling(DPSE):
         return pulls, gap
 
     def start(self, run: IntArray) -> DoublingState:
-        """All arms are active, first guess."""
+        """All arms are active, with the first guess."""
         base = super().start(run)
         zero = np.zeros(len(run), np.int64)
         return DoublingState(base.run, base.t, base.epoch, base.active, zero, zero)
@@ -108,7 +107,7 @@ class DPSEDoubling(DPSE):
         return np.asarray(np.minimum((self.first_guess << state.phase) // 2, self.horizon), dtype=np.int64)
 
     def decide(self, state: DoublingState, query: Query, released: FloatArray) -> DoublingState:
-        """As DP-SE; at the end of a phase all arms come back."""
+        """Decide like DP-SE; at the end of a phase, all arms come back."""
         after = super().decide(state, query, released)
         assert isinstance(after, DoublingState)
         over = after.t >= self.stop(after)

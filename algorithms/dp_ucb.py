@@ -39,7 +39,7 @@ class DPUCB(TreeIndex):
     :math:`\Gamma = K \log^2 T \log(KT\log T/\gamma)/\varepsilon`.
 
     Regret: O(K^2 log^2 T log(KT log T / gamma) / epsilon + sum_a log T / Delta_a) with the budget split among
-    the trees, as printed; with the budget per arm K stands in place of K^2. For small T the width Gamma
+    the trees, as printed; with the budget per arm, K replaces K^2. For small T the width Gamma
     exceeds every n_a and arms are played in turn.
 
     Parameters
@@ -54,7 +54,7 @@ class DPUCB(TreeIndex):
         ``split``: each tree gets epsilon / K, as printed. ``per-arm``: each gets epsilon, which is
         enough because a reward enters one tree; Gamma then has no factor K.
     gamma
-        Failure probability of the width, in (0, 1). The paper leaves it open; .1 is chosen here.
+        Failure probability of the width, in (0, 1). The paper does not state it; we chose .1.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class DPUCB(TreeIndex):
 
     Notes
     -----
-    The paper leaves the base of the tree's logarithm open. A node's noise is Lap((floor(log2 T) + 1) /
+    The paper does not state the base of the tree's logarithm. A node's noise is Lap((floor(log2 T) + 1) /
     budget), which is what the privacy proof needs; the logarithms of Gamma are natural.
     """
 
@@ -109,9 +109,9 @@ class DPUCB(TreeIndex):
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Compiled loop: the law of the definition; draw for draw the same until an arm has `FIRST` pulls.
 
-        From then on pulls of the leader that surely keep it ahead are one block: of its rewards only the sum
-        matters, of the nodes within it only that none takes the lead. A run of T = 5e7 has some 10^4 changes
-        of the leader, and takes a few dozen draws for each.
+        From then on, consecutive pulls that surely keep the leader ahead form one block. Only the sum of its
+        rewards matters, and that no node within it loses the lead. A run of T = 5e7 has about 10^4 changes of
+        the leader, and takes a few dozen draws for each.
         """
         tree = self.mechanism
         pulls, at = _kernel(
@@ -143,7 +143,7 @@ def _add_node(stacked, n, noise):  # type: ignore[no-untyped-def]
 
 @njit
 def _leader(arms, t, width):  # type: ignore[no-untyped-def]
-    """The arm of the largest index, and what bounds its lead from here on.
+    """The arm with the largest index, and what bounds its lead from here on.
 
     That is the round, the largest index of the others, by how much this grows a round at most, as log t does,
     and the part of the leader's index, times its pulls, that only grows.

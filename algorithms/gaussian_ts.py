@@ -21,7 +21,7 @@ from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 @dataclass(frozen=True)
 class GaussianTS(Turns):
-    r"""Play the arm of the largest draw from its normal posterior, drawn anew in every round.
+    r"""Play the arm with the largest draw from its normal posterior, drawn again in every round.
 
     With n_a the pulls and S_a the sum of the rewards of arm a, the draws are
 
@@ -29,10 +29,10 @@ class GaussianTS(Turns):
 
     The first b K rounds pull every arm b times, in turn. The releases are the draws of all arms.
 
-    Privacy: one reward moves one mean by at most 1/(n_a + 1), so that a draw costs mu^2 = 1/(c (n_a + 1)).
-    All later draws see the same reward: the costs add up over the rounds, to (T - b K)/(c (b + 1)) where the
-    arm is never pulled again. No reward is ever forgotten, so mu grows like sqrt T. What an observer of the
-    actions alone can learn is less, see `docs/thompson-sampling.md`.
+    Privacy: one reward moves one mean by at most 1/(n_a + 1), so a draw costs mu^2 = 1/(c (n_a + 1)). All
+    later draws see the same reward: the costs add up over the rounds, to (T - b K)/(c (b + 1)) where the arm
+    is never pulled again. No reward is ever forgotten, so mu grows like sqrt T. An observer of the actions
+    alone can learn less; see `docs/thompson-sampling.md`.
 
     Regret: with c = 1 that of Thompson sampling, of order sum_a log T/Delta_a for fixed gaps. The explicit
     constants of its proofs are far above what is measured.
@@ -48,7 +48,7 @@ class GaussianTS(Turns):
     first
         b >= 1.
     delta
-        At which the epsilon of the promise is stated, in (0, 1).
+        The delta at which the epsilon of the promise is stated, in (0, 1).
 
     Raises
     ------
@@ -57,9 +57,9 @@ class GaussianTS(Turns):
 
     Notes
     -----
-    Written after the paper's abstract and public notes on it: it has the plain algorithm, more first pulls
-    and a larger variance. The text of its theorems is not at hand; the costs above are derived here. Live
-    sessions with secure noise refuse it: that noise is Laplace noise.
+    Written from the paper's abstract and public notes on it: the paper has the plain algorithm,
+    more first pulls and a larger variance. We did not have the text of its theorems; the costs above are
+    derived here. Live sessions with secure noise refuse it, because that noise is Laplace noise.
     """
 
     n_arms: int
@@ -93,13 +93,13 @@ class GaussianTS(Turns):
 
     @property
     def mu(self) -> float:
-        """Of all draws together, in the run in which the arm is never pulled again."""
+        """mu of all draws together, in the run in which the arm is never pulled again."""
         return self.mechanism.mu * math.sqrt(self.horizon - self.first * self.n_arms)
 
     @property
     def claim(self) -> PrivacyClaim:
         """Adaptive composition of normal mechanisms, each of which costs at most its largest mu."""
-        note = "we do not know its theorems; we derived the sum over rounds of 1/(c (n_a + 1))"
+        note = "we do not know the paper's theorems; the sum over rounds of 1/(c (n_a + 1)) is ours"
         source = Source(papers.OU, "composition over T rounds", note, Basis.UNREAD)
         return PrivacyClaim.gdp(self.mu, self.delta, observe="releases", source=source)
 
@@ -140,6 +140,6 @@ class GaussianTS(Turns):
         return np.asarray(state.estimate)
 
     def choice(self, state: Own, released: FloatArray) -> IntArray:
-        """The arm of the largest draw."""
+        """The arm with the largest draw."""
         best = self.index(state).argmax(axis=1)
         return np.asarray(np.where(state.t < self.first * self.n_arms, state.t % self.n_arms, best))

@@ -20,10 +20,10 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class LazyDPTS(Batches):
-    r"""Draw from optimistic posteriors; an arm's batches have 1, 2, 4, ... rewards, of which the last counts.
+    r"""Draw from optimistic posteriors; an arm's batches have 1, 2, 4, ... rewards, and only the last counts.
 
     With O_a the size of the arm's last batch and :math:`\tilde\mu_a` its sum plus
-    :math:`Lap(1/\varepsilon)` over O_a, round t plays the arm of the largest draw from
+    :math:`Lap(1/\varepsilon)` over O_a, round t plays the arm with the largest draw from
     :math:`Beta(\mu_a O_a + 1, (1 - \mu_a) O_a + 1)`, where :math:`\mu_a` is
     :math:`\tilde\mu_a + 3 \log t/(\varepsilon O_a)`, clipped to [0, 1].
 
@@ -45,8 +45,9 @@ class LazyDPTS(Batches):
 
     Notes
     -----
-    Written after public notes on the paper; its own listing and constants are not at hand. Posteriors are
-    sampled by their quantiles at public coins, each made from a Laplace draw that no data enter.
+    Written from public notes on the paper; we did not have its listing and constants. Posteriors
+    are sampled by their quantiles at public coins, each computed from a Laplace draw that does not depend on
+    data.
     """
 
     n_arms: int
@@ -77,7 +78,7 @@ class LazyDPTS(Batches):
         return np.asarray((pulls + 1) // 2)
 
     def next_full(self, pulls: IntArray) -> IntArray:
-        """After how many pulls the batch ends that is open after so many."""
+        """Number of pulls at which the batch that is now open ends."""
         return np.asarray((np.int64(1) << np.frexp(pulls + 1.0)[1].astype(np.int64)) - 1)
 
     def last(self, state: Own) -> FloatArray:
@@ -102,7 +103,7 @@ class LazyDPTS(Batches):
         return np.asarray(betaincinv(*self.posterior(state), self.chances(released)))
 
     def choice(self, state: Own, released: FloatArray) -> IntArray:
-        """The arm of the largest draw."""
+        """The arm with the largest draw."""
         best = self.samples(state, released).argmax(axis=1)
         return np.asarray(np.where(state.t < self.n_arms, state.t, best))
 

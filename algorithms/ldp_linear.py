@@ -46,7 +46,7 @@ class LDPLinear(DPLinear):
     Regret: with beta = 1/T at most C (1 + 1/epsilon) d sqrt(T log T) with probability 1 - 1/T (Thm 2, which
     prints d sqrt(d T log T); sum n_a (a' V^-1 b)^2 = |b|^2_(V^-1) saves the root of d).
 
-    The bound does not bind where T is so short that 2 gamma exceeds all gaps in every batch. As printed, with
+    The bound is empty if T is so short that 2 gamma exceeds all gaps in every batch. As printed, with
     Lap(1/epsilon), a report is 2 epsilon-LDP, and gamma rests on Lemma 4, which is false.
 
     Parameters

@@ -31,7 +31,7 @@ class LDPRobustSE(RobustElimination):
 
     Corrected: :math:`D_\tau = 2^{-\tau}` and
     :math:`err_\tau = u^{1/(1+v)} (\sqrt l/(\sqrt{R_\tau}\varepsilon))^{v/(1+v)}`, as in the proof. Printed:
-    :math:`D_\tau = 4^{-\tau}` and :math:`R_\tau` in place of its root in the error, which is then smaller
+    :math:`D_\tau = 4^{-\tau}` and :math:`R_\tau` in place of its root in the error, which can then be smaller
     than the noise: tied arms are separated by chance.
 
     Parameters
@@ -79,7 +79,10 @@ class LDPRobustSE(RobustElimination):
     def claim(self) -> PrivacyClaim:
         """Thm 6, with the noise of the listing; the adversary sees every report."""
         return PrivacyClaim(
-            self.epsilon, observe="reports", source=Source(papers.TAO, "Theorem 6"), trust_model="local"
+            self.epsilon,
+            observe="reports",
+            source=Source(papers.TAO, "Theorem 6", "with Lap(2B/epsilon), as in the listing"),
+            trust_model="local",
         )
 
     def _log(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
@@ -106,7 +109,7 @@ class LDPRobustSE(RobustElimination):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums of reports, each with noise of its own."""
+        """Sums of reports, each with its own noise."""
         mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
         reports = replace(mechanism, count=query.pulls())
         return memory, reports.release(answer, noise, state.run, *self.addresses(state, query))

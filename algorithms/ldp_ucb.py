@@ -26,7 +26,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray
 class LDPUCB(Turns):
     r"""Every user reports the reward with :math:`Lap(1/\varepsilon)`; the index is for such reports.
 
-    In round t an arm with at most :math:`4 \log(t + 1)` pulls is played, the first one, else the arm of the
+    In round t an arm with at most :math:`4 \log(t + 1)` pulls is played, the first one, else the arm with the
     largest :math:`\hat\mu_a + \sqrt{2 \log t/n_a} + \sqrt{32 \log t/(\varepsilon^2 n_a)}`, where
     :math:`\hat\mu_a` is the mean of the arm's reports.
 
@@ -48,10 +48,10 @@ class LDPUCB(Turns):
 
     Notes
     -----
-    This is the variant with Laplace noise, as the authors' published program has it; the paper's own listing
-    and the constants of its theorems are not at hand. The variant with Bernoulli reports is not covered.
-    A report can be any number, so that no leader is sure of its lead: there are no blocks as in UCB1. A
-    round takes some 60 ns, and `simulate` accepts 10^10 rounds at most.
+    This is the variant with Laplace noise, as in the authors' published program; we did not have the paper's
+    listing and the constants of its theorems. The variant with Bernoulli reports is not covered. A report can
+    be any number, so no leader is sure of its lead, and there are no blocks as in UCB1. A round takes about
+    60 ns, and `simulate` accepts at most 10^10 rounds.
     """
 
     n_arms: int
@@ -66,13 +66,13 @@ class LDPUCB(Turns):
 
     @property
     def claim(self) -> PrivacyClaim:
-        """Of one report; the adversary sees every report."""
+        """Privacy of one report; the adversary sees every report."""
         source = Source(papers.REN, "LDP-UCB-L", "the Laplace mechanism on one reward")
         return PrivacyClaim(self.epsilon, observe="reports", source=source, trust_model="local")
 
     @property
     def mechanism(self) -> Laplace:
-        """Of one reward in [0, 1]."""
+        """Mechanism for one reward in [0, 1]."""
         return Laplace(1.0, self.epsilon)
 
     def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:

@@ -25,8 +25,8 @@ class LinearElimination(PhasedElimination):
     squares on this phase alone, and removes the actions whose estimates lie more than :math:`2 \cdot 2^{-l}`
     below the largest.
 
-    Regret: O(sqrt(T d log(K T))) with beta = 1/T. The factor 4 d, for 2 d, pays for a design that is optimal
-    up to a factor 2 only.
+    Regret: O(sqrt(T d log(K T))) with beta = 1/T. The factor is 4 d instead of 2 d, because the design is
+    optimal only up to a factor 2.
 
     It makes no privacy promise: every action is a function of raw rewards.
 
@@ -39,7 +39,7 @@ class LinearElimination(PhasedElimination):
     beta
         Failure probability in (0, 1); 1/T if None.
     core
-        False: every remaining action is pulled.
+        Whether to pull only a core set; if False, every remaining action is pulled.
 
     Raises
     ------
@@ -68,5 +68,5 @@ class LinearElimination(PhasedElimination):
 
     @property
     def mechanism(self) -> Exact:
-        """Sums are released as they are."""
+        """Sums are released without noise."""
         return Exact()

@@ -127,13 +127,13 @@ class LinUCB(Algorithm):
     .. math:: \langle a, \hat\theta \rangle + \|a\|_{V^{-1}} \Bigl(\sqrt{2 \log\frac{1}{\beta}
               + \log\frac{\det V}{\det \lambda I}} + \sqrt\lambda\Bigr);
 
-    noise is 1-sub-Gaussian, as rewards in [-1, 1] have it, and |theta| <= 1. Ties go to the first action.
+    noise is 1-sub-Gaussian, which rewards in [-1, 1] satisfy, and |theta| <= 1. Ties go to the first action.
 
     Regret: with probability 1 - beta at most :math:`\rho_T \sqrt{8 T d \log(1 + T/(\lambda d))}`, with
     :math:`\rho_T = \sqrt{2\log(1/\beta) + d \log(1 + T/(\lambda d))} + \sqrt\lambda` (Theorem 3 of
     Abbasi-Yadkori et al.).
 
-    The bound does not bind where it exceeds T times the largest gap (T below some thousands for d = 2). It
+    The bound is empty if it exceeds T times the largest gap (for d = 2, if T is below a few thousand). It
     makes no privacy promise: every action is a function of raw rewards.
 
     Parameters
@@ -210,7 +210,7 @@ class LinUCB(Algorithm):
     def release(
         self, state: LinUCBState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """The reward as it is."""
+        """The reward, without noise."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)
         return memory, Exact().release(answer, noise, state.run, slot, query.active)
 

@@ -22,7 +22,7 @@ class NAS(Stopping):
     r"""Halt at the first t with :math:`|\bar X_t| \ge h_t (1 + 1/\alpha)`.
 
     :math:`h_t = R \sqrt{(2/t) \log(4 t^2/\beta)}` is a Hoeffding radius at confidence
-    :math:`1 - \beta/(2t^2)`, so that the released mean is within a factor 1 ± alpha of the true one with
+    :math:`1 - \beta/(2t^2)`, so the released mean is within a factor 1 ± alpha of the true one with
     probability 1 - beta. It makes no privacy promise.
 
     The number of samples is O(R^2/(alpha mu)^2 log(R/(beta alpha |mu|))); it never halts at mu = 0.

@@ -58,13 +58,13 @@ class Rewards(Batch):
 
 @dataclass(frozen=True)
 class RobustUCB(Index):
-    r"""Play the arm of the largest upper confidence bound of a truncated mean; t is the current round.
+    r"""Play the arm with the largest upper confidence bound of a truncated mean; t is the current round.
 
     .. math:: \frac1{n_a} \sum_{i \le n_a} x_i 1\{|x_i| \le B_i\}
               + 4 u^{1/(1+v)} \left(\frac{\log t^2}{n_a}\right)^{v/(1+v)},
               \qquad B_i = \left(\frac{u i}{\log t^2}\right)^{1/(1+v)}.
 
-    Thresholds of old rewards fall as t grows, so that every mean is truncated anew in every round.
+    Thresholds of old rewards fall as t grows, so every mean is truncated again in every round.
 
     Regret: at most
     :math:`\sum_a \Delta_a (\lceil 2 (8/\Delta_a)^{(1+v)/v} u^{1/v} \log T \rceil + 2 \log T)`.
@@ -109,7 +109,7 @@ class RobustUCB(Index):
 
     @property
     def search_bounds(self) -> tuple[float, float]:
-        """As far as the moment allows a constant reward, either sign."""
+        """The largest constant reward that the moment allows, with either sign."""
         limit = self.u ** (1 / (1 + self.v))
         return (-limit, limit)
 
@@ -141,7 +141,7 @@ class RobustUCB(Index):
     def release(
         self, state: IndexState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums of the rewards that the truncation of the next round keeps, as they are."""
+        """Sums of the rewards that the truncation of the next round keeps, without noise."""
         rows, arm = np.arange(len(state.run)), query.active.argmax(axis=1)
         reward, pulls = answer[rows, arm], state.pulls + query.active
         with np.errstate(over="ignore"):

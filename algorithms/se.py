@@ -20,7 +20,7 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Numbers
 
 
 def radius(n_arms: float, pulls: Numbers, beta: Numbers) -> Numbers:
-    """Hoeffding radius of a mean of `pulls` rewards, all arms and times together failing by beta."""
+    """Hoeffding radius of a mean of `pulls` rewards; it fails for some arm and time with probability beta."""
     return np.sqrt(np.log(4 * n_arms * pulls**2 / beta) / (2 * pulls))
 
 
@@ -42,7 +42,7 @@ class SEState(EliminationState):
 
 @dataclass(frozen=True)
 class SE(Elimination):
-    r"""Successive elimination: one pull of each active arm a sweep, means over all sweeps.
+    r"""Successive elimination: each sweep pulls each active arm once; means are over all sweeps.
 
     After sweep r an arm leaves if its mean lies more than twice the radius
     :math:`\sqrt{\log(4 K r^2/\beta) / (2r)}` below the largest (union of Hoeffding bounds over arms and
@@ -76,7 +76,7 @@ class SE(Elimination):
         validate.beta(self)
 
     def start(self, run: IntArray) -> SEState:
-        """All arms are active, no rewards."""
+        """All arms are active, without rewards."""
         base = super().start(run)
         return SEState(base.run, base.t, base.epoch, base.active, np.zeros(base.active.shape))
 
@@ -89,11 +89,11 @@ class SE(Elimination):
         return np.asarray(2 * radius(self.n_arms, epoch, self.beta))
 
     def mechanism(self, size: IntArray, epoch: IntArray) -> Exact:
-        """The rewards of the sweep as they are."""
+        """The rewards of the sweep, without noise."""
         return Exact()
 
     def plan(self, state: SEState) -> tuple[IntArray, FloatArray]:
-        """Sweeps are too many for a table."""
+        """There are too many sweeps for a table."""
         epoch = state.epoch.astype(np.float64)
         size = state.size.astype(np.float64)
         return self.pulls(size, epoch).astype(np.int64), self.gap(size, epoch)

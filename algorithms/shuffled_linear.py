@@ -73,7 +73,8 @@ class ShuffledLinear(DPLinear):
     def claim(self) -> PrivacyClaim:
         """Theorem 3; the adversary sees the shuffled reports."""
         note = (
-            "with Lap(2/epsilon0), for rewards in [-1, 1], and with epsilon0 within the domain of eq. 10"
+            "with Lap(2/epsilon0), for rewards in [-1, 1], and with epsilon0 within the domain of eq. 10,"
+            " or equal to epsilon"
             if self.variant == "corrected"
             else "as printed"
         )

@@ -34,7 +34,7 @@ class ShuffledSE(Elimination):
 
     which no error exceeds with probability 1 - beta.
 
-    Regret: O(sum_a log T/Delta_a + K sqrt(log(1/delta)) log T/epsilon) is the paper's. It says nothing where
+    Regret: O(sum_a log T/Delta_a + K sqrt(log(1/delta)) log T/epsilon) is the paper's. The bound is empty if
     T is shorter than the batches that it takes to remove an arm.
 
     Parameters
@@ -42,7 +42,7 @@ class ShuffledSE(Elimination):
     n_arms
         K >= 2.
     epsilon, delta
-        Of what the shuffled reports tell of one user.
+        Privacy budget of what the shuffled reports reveal about one user.
     horizon
         T >= K.
     beta
@@ -75,7 +75,7 @@ class ShuffledSE(Elimination):
     @property
     def claim(self) -> PrivacyClaim:
         """The adversary sees the shuffled reports of each batch."""
-        note = "for Laplace reports, by amplification; the theorem's number is unknown"
+        note = "ours: amplification of Laplace reports, not the paper's; the number of its theorem is unknown"
         return PrivacyClaim(
             self.epsilon,
             self.delta,
@@ -104,13 +104,13 @@ class ShuffledSE(Elimination):
         return np.array(found)[which].reshape(np.shape(epoch))
 
     def radius(self, size: Numbers, epoch: FloatArray) -> FloatArray:
-        """How far a mean of reports lies from its arm's at most."""
+        """Bound on the distance between a mean of reports and the arm's mean."""
         pulls, log = 2.0**epoch, np.log(8 * size * epoch**2 / float(self.beta or 1))
         noise = self.scales(epoch) * np.sqrt(8 * log * np.maximum(pulls, log)) / pulls
         return np.asarray(np.sqrt(log / (2 * pulls)) + noise)
 
     def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
-        """An arm leaves if its upper bound lies below the largest lower one."""
+        """An arm leaves if its upper bound lies below the largest lower bound."""
         return 2 * self.radius(size, epoch)
 
     def release(

@@ -31,7 +31,7 @@ BLOCK = 64  # rounds from which one binomial draw is cheaper than a draw for eac
 
 @dataclass(frozen=True)
 class UCB1(Index):
-    r"""Play the arm of the largest :math:`\bar\mu_a + \sqrt{2 \log t / n_a}`, t rounds being over.
+    r"""Play the arm with the largest :math:`\bar\mu_a + \sqrt{2 \log t / n_a}`, t rounds being over.
 
     Regret: at most :math:`8 \sum_a \log T/\Delta_a + (1 + \pi^2/3) \sum_a \Delta_a` (Theorem 1 of Auer
     et al.). It makes no privacy promise: every action is a function of raw rewards.
@@ -63,7 +63,7 @@ class UCB1(Index):
     def release(
         self, state: IndexState, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """The reward as it is."""
+        """The reward, without noise."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)
         return memory, Exact().release(answer, noise, state.run, slot, query.active)
 
@@ -133,7 +133,7 @@ def draw_hits(key, run, arm, pulls, steps, chance, least):  # type: ignore[no-un
 
 @njit
 def _leader(sums, pulls, t, low):  # type: ignore[no-untyped-def]
-    """The arm of the largest index, and for how many rounds from t on it leads whatever it is paid.
+    """The arm with the largest index, and for how many rounds from t on it leads whatever it is paid.
 
     The others' indices grow with log t only. The leader's falls most if every reward is the low one, and its
     fall is convex in the number of rounds, as the others' rise is concave: the rates of now bound both. A

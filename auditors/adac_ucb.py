@@ -11,10 +11,11 @@ from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.auditors._first_neighbours import FROM_RHO, RHO_FOR_TWO
 from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.registry.mutants import MEAN_NOISE
 from verifiable_dp.registry.sheets import Sheet
 
 SHEET = Sheet(__file__, papers.AZIZE_ZCDP)
-claim = SHEET.claim
+claim, mutant = SHEET.claim, SHEET.mutant
 
 
 def pulls_bound(gaps: FloatArray, rule: AdaCUCB) -> FloatArray:
@@ -44,9 +45,10 @@ def regret_bound(gaps: FloatArray, rule: AdaCUCB) -> float:
     return float(bad @ (pulls_bound(bad, rule) + misses(len(gaps), rule.beta)))
 
 
+NORMAL = mutant("noise of means on sums", MEAN_NOISE)  # of which others have Laplace noise
 CLAIMS = (claim("regret", regret_bound, family.CHECKS),)
 MUTANTS = (
-    *family.PRIVACY_MUTANTS,
+    *(NORMAL if one.name == NORMAL.name else one for one in family.PRIVACY_MUTANTS),
     RHO_FOR_TWO,
     *family.order_mutants(family.ON_TWO),
     family.no_doubling(family.ON_TWO),

@@ -44,7 +44,8 @@ _LISTINGS = {
 }
 _PROOFS = {
     "S1": r"^Proof(?: of (?P<of>Lemma\s4\.2))?\.$",
-    "S2": r"^Proof \[of (?P<of>\w+ \d+)\]",
+    # Two lemmas are proved inside other proofs, right after they are stated.
+    "S2": r"^(?:Proof \[of (?P<of>\w+ \d+)\]|In the following we will prove|We first bound the error of)",
     "S3": r"(?!)",
     "S4": r"^Proof\.$",
 }

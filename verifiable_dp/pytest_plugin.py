@@ -1,6 +1,6 @@
 """The pytest plugin: fixtures `privacy_audit` and `regret_check`, options that begin with ``--dp-``.
 
-It is loaded in every run of pytest, so that it imports nothing heavy before a fixture is used.
+Every run of pytest loads it, so it imports nothing heavy before a fixture is used.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--dp-in-process",
         action="store_true",
-        help="run audited code in this process, as a debugger needs it, and not in a child",
+        help="run audited code in this process instead of a child, to allow debugging",
     )
 
     group.addoption(
@@ -102,7 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark tests by the fixture that they use, so that ``-m "not regret"`` needs no mark of their own."""
+    """Mark tests by the fixture that they use, so ``-m "not regret"`` works without marks in the tests."""
     used = getattr(item, "fixturenames", ())
     for fixture, mark in (("privacy_audit", "privacy"), ("regret_check", "regret")):
         if fixture in used and item.get_closest_marker(mark) is None:
@@ -190,7 +190,7 @@ def _kept(request: pytest.FixtureRequest, report: Report) -> str:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Hand what audits took to the report of their test, which pytest-xdist sends to the main process."""
+    """Add the time that audits took to their test's report, which pytest-xdist sends to the main process."""
     report = yield
     if call.when == "call" and _SPENT in item.stash:
         vars(report)["dp_audits"] = item.stash[_SPENT]
@@ -405,12 +405,12 @@ def _check_required(require: str) -> None:
 def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
     """Audit a target and fail the test if its promise is refuted.
 
-    `privacy_audit(target, epsilon=…, …, expect="not_refuted")` takes the arguments of
-    `verifiable_dp.audit` and returns the report. Functions and classes get 16 000 runs, a fifth of those of
-    ``quick``, unless `budget` or `runs` is given. It fails if the verdict is ``refuted``, or with
-    `expect="refuted"` if it is not. ``inconclusive`` fails too; with `expect=None` no verdict fails. What is
-    not refuted fails, too, if it rests on less than `require`: ``detectable``, ``tested-paths``,
-    ``every-path`` or ``certified``.
+    `privacy_audit(target, epsilon=…, …, expect="not_refuted")` takes the arguments of `verifiable_dp.audit`
+    and returns the report. Functions and classes get 16 000 runs, a fifth of those of ``quick``, unless
+    `budget` or `runs` is given. It fails if the verdict is ``refuted``, or with `expect="refuted"` if it is
+    not. ``inconclusive`` fails too; with `expect=None` no verdict fails. A verdict of ``not_refuted`` fails,
+    too, if it rests on less evidence than `require`: ``detectable``, ``tested-paths``, ``every-path`` or
+    ``certified``.
     """
     return _audits(request)
 

@@ -1,1 +1,1 @@
-"""Bandits that are told a context before they choose."""
+"""Bandits that see a context before they choose."""

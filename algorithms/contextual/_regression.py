@@ -28,7 +28,7 @@ class Confident(Rule):
     inverse : (n, d, d) float
         V^-1.
     radius : (n,) float
-        Of the confidence ellipsoid in the norm of V.
+        Radius of the confidence ellipsoid in the norm of V.
     norm : (n,) float
         Contexts that are longer are clipped to it.
     """
@@ -115,9 +115,9 @@ class Regressed(State):
     Attributes
     ----------
     sums : (n, levels, m) float
-        Released parts whose sum is that of all items, with their noise.
+        Released parts, whose sum is the noisy sum of all items.
     estimate, inverse, radius
-        As in `Confident`.
+        See `Confident`.
     """
 
     sums: FloatArray
@@ -127,12 +127,12 @@ class Regressed(State):
 
 
 class Regression(ContextualAlgorithm):
-    """Optimism on a regression; subclasses say how items are released and how large the ridge has to be.
+    """Optimism on a regression; subclasses define how items are released and how large the ridge must be.
 
     Attributes
     ----------
     norm : float
-        To which contexts are clipped.
+        The norm to which contexts are clipped.
     """
 
     norm: float
@@ -172,7 +172,7 @@ class Regression(ContextualAlgorithm):
         """Radius of the confidence ellipsoid from log det V, (n,)."""
 
     def of_rewards(self, log_det: FloatArray, chance: float) -> FloatArray:
-        """The radius without noise, which fails with this probability at most; see `LinUCBContextual`."""
+        """The radius without noise, which fails with at most this probability; see `LinUCBContextual`."""
         grown = log_det - self.dimension * math.log(self.ridge) - 2 * math.log(chance)
         return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + math.sqrt(self.ridge))
 
@@ -215,7 +215,7 @@ class Regression(ContextualAlgorithm):
         )
 
     def decide(self, state: Regressed, query: Query, released: FloatArray) -> Regressed:
-        """Regress anew."""
+        """Repeat the regression."""
         t = state.t + 1
         return self.solved(replace(state, t=t, sums=self.joined(state.sums, t, released)))
 
@@ -230,7 +230,7 @@ class NoisyRegression(Regression):
     Attributes
     ----------
     epsilon, delta : float
-        Of the promise to each user.
+        The promise to each user.
     """
 
     epsilon: float
@@ -245,19 +245,19 @@ class NoisyRegression(Regression):
     @property
     @abstractmethod
     def deviation(self) -> float:
-        """Standard deviation of the noise of a diagonal entry of a prefix sum, at most."""
+        """Largest standard deviation of the noise of a diagonal entry of a prefix sum."""
 
     def spread(self, chance: float) -> float:
-        """Upsilon: what the spectral norm of a prefix sum's noise exceeds with this probability at most.
+        """Upsilon: the spectral norm of a prefix sum's noise exceeds it with at most this probability.
 
-        Normal symmetric noise has an expected largest eigenvalue of at most sigma sqrt(2 d), and one that is
-        sigma-Lipschitz in the noise; the least eigenvalue likewise.
+        The largest eigenvalue of normal symmetric noise has an expectation of at most sigma sqrt(2 d) and is
+        sigma-Lipschitz in the noise. The same holds for minus the least eigenvalue.
         """
         return self.deviation * (math.sqrt(2 * self.dimension) + math.sqrt(2 * math.log(2 / chance)))
 
     @property
     def moved(self) -> float:
-        """What the noise of a prefix sum of r x exceeds in some round with probability alpha/4 at most."""
+        """Bound on the noise of all prefix sums of r x, which fails with probability at most alpha/4."""
         d, alpha = self.dimension, float(self.alpha or 1)
         return (
             self.deviation / math.sqrt(2) * (math.sqrt(d) + math.sqrt(2 * math.log(4 * self.horizon / alpha)))

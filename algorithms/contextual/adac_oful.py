@@ -23,7 +23,7 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class OfPublic(Confident):
-    """As `Confident`, of users whose contexts are public: answer with the entries of x x' and then r x."""
+    """Like `Confident`, for users whose contexts are public: answer with the entries of x x' and then r x."""
 
     @property
     def size(self) -> int:
@@ -72,11 +72,11 @@ class Rewards(Batch):
 class AdaCOFUL(Regression):
     r"""LinUCB that releases rewards once det V has doubled, with normal noise; contexts are public.
 
-    Users take the arm with the largest upper confidence bound, of the last release. In the round after
-    det V, :math:`V = \lambda I + \sum x_s x_s^T`, has become at least twice what it was then, the sum of r x
+    Users take the arm with the largest upper confidence bound of the last release. Let :math:`V = \lambda I
+    + \sum x_s x_s^T`. In the round after det V has at least doubled since the last release, the sum of r x
     over the episode is released with normal noise of deviation :math:`\sigma = L/\sqrt{2\rho}` in each entry,
-    and forgotten: another reward moves it by at most L. After m releases, whose noisy sums add up, the radius
-    is
+    and forgotten. Another reward moves this sum by at most L. After m releases, whose noisy sums add up, the
+    radius is
 
     .. math:: \tfrac12 \sqrt{2 \log\frac2\alpha + \log\frac{\det V}{\det \lambda I}} + \sqrt\lambda
               + \sigma \sqrt{\frac m\lambda} \Bigl(\sqrt d + \sqrt{2 \log\frac{2 m (m+1)}\alpha}\Bigr):
@@ -90,7 +90,7 @@ class AdaCOFUL(Regression):
     that norm is at most sqrt 2 times that of :math:`V^{-1}`; the round after it costs at most 1, m in all. In
     the norm of :math:`V^{-1}`, :math:`|x|^2 \le \log_2(1 + |x|^2)`, so these squares sum to at most
     log2 det V/det(lambda I). Hence :math:`m + 2 \sqrt 2 r \sqrt{T d \log_2(1 + T L^2/(d\lambda))}` bounds
-    the regret; the expected one is at most alpha T more. That says nothing where T is less.
+    the regret; the expected one is at most alpha T more. The bound is empty if T is smaller.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class AdaCOFUL(Regression):
     horizon
         T >= K.
     delta
-        At which the epsilon of the promise is stated, in (0, 1).
+        The delta at which the epsilon of the promise is stated, in (0, 1).
     norm
         L > 0; longer contexts are clipped.
     ridge
@@ -119,11 +119,11 @@ class AdaCOFUL(Regression):
 
     Notes
     -----
-    Written after the paper's abstract: the Gaussian mechanism on adaptive episodes, for linear contextual
-    bandits. That contexts are public, when episodes end, and all constants are ours; how the paper has them
-    is unknown. The radius without noise is Theorem 2 of Abbasi-Yadkori, Pál & Szepesvári (2011), and so is
-    switching at a doubled determinant (their section 5.1), for rewards in [0, 1] and a true parameter of norm
-    at most 1.
+    Written from the paper's abstract: the Gaussian mechanism on adaptive episodes, for linear
+    contextual bandits. We chose that contexts are public, when episodes end, and all constants; we do not
+    know the paper's choices. The radius without noise is Theorem 2 of Abbasi-Yadkori, Pál & Szepesvári
+    (2011), and so is switching at a doubled determinant (their section 5.1), for rewards in [0, 1] and a true
+    parameter of norm at most 1.
     """
 
     n_arms: int
@@ -147,12 +147,13 @@ class AdaCOFUL(Regression):
     @property
     def claim(self) -> PrivacyClaim:
         """Each reward enters one release of the Gaussian mechanism; everybody sees all actions."""
-        note = "its number is unknown; we did not have the paper, and chose that contexts are public"
-        whole = PrivacyClaim.zcdp(self.rho, self.delta)
+        note = "its number is unknown; that contexts are public and mu is sqrt(2 rho) is ours"
+        whole = PrivacyClaim.normal(self.rho, self.delta)
         return PrivacyClaim.of_users(
             whole.epsilon,
             self.delta,
             rho=self.rho,
+            mu=whole.mu,
             model="central",
             protects="reward",
             observe="releases",
@@ -171,7 +172,7 @@ class AdaCOFUL(Regression):
 
     @property
     def mechanism(self) -> Gaussian:
-        """Of the sum of r x in an episode."""
+        """Mechanism for the sum of r x in an episode."""
         return Gaussian(self.item_norm, self.rho)
 
     def most_releases(self, ridge: float) -> int:
@@ -180,7 +181,7 @@ class AdaCOFUL(Regression):
         return max(1, int(self.dimension * math.log2(1 + share)))
 
     def moved(self, releases: int) -> float:
-        """What the noise of so many releases exceeds with probability alpha/(2 m (m + 1)) at most."""
+        """Bound that the noise of m releases exceeds with probability at most alpha/(2 m (m + 1))."""
         chance = float(self.alpha or 1) / (2 * releases * (releases + 1))
         length = math.sqrt(self.dimension) + math.sqrt(-2 * math.log(chance))
         return self.mechanism.scale * math.sqrt(releases) * length
@@ -218,7 +219,7 @@ class AdaCOFUL(Regression):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """x x' as it is, and at the end of an episode its sum of r x."""
+        """Release x x' exactly and, at the end of an episode, its sum of r x."""
         entries = answer.shape[1] - self.dimension
         sums = memory.sums + answer[:, entries:]
         private = np.arange(answer.shape[1]) >= entries
@@ -233,7 +234,7 @@ class AdaCOFUL(Regression):
         return Rewards(self.kept(sums, state.due)), noise(draw)
 
     def decide(self, state: Own, query: Query, released: FloatArray) -> Episode:
-        """Add up; regress anew where an episode has ended."""
+        """Add up; repeat the regression where an episode has ended."""
         d = self.dimension
         gram = state.gram + matrix(released[:, :-d], d)
         sums = state.sums + np.where(state.due[:, None], released[:, -d:], 0.0)

@@ -36,17 +36,17 @@ class DPLinUCB(NoisyRegression):
 
     With :math:`\Upsilon = \sigma \sqrt m (\sqrt{2d} + \sqrt{2 \log(4T/\alpha)})`, which no noise of a prefix
     sum exceeds in the spectral norm in all T rounds with probability :math:`1 - \alpha/2`, the Gram matrix is
-    shifted by :math:`2 \Upsilon I`, so that all that is added to it lies in :math:`[\Upsilon, 3\Upsilon]`.
+    shifted by :math:`2 \Upsilon I`, so everything that is added to it lies in :math:`[\Upsilon, 3\Upsilon]`.
     The radius is
 
     .. math:: \tfrac12 \sqrt{2 \log\frac4\alpha + \log \det V - d \log \Upsilon} + \sqrt{3\Upsilon}
               + \frac{\sigma \sqrt{m/2}\, (\sqrt d + \sqrt{2 \log(4T/\alpha)})}{\sqrt\Upsilon}.
 
-    The form (tree, symmetric normal noise, shift by twice its bound) follows what is known of the paper,
-    whose text is not at hand. All constants are ours: sigma from the exact trade-off of normal noise, Upsilon
-    from Gaussian concentration, the radius from Theorem 2 of Abbasi-Yadkori, Pál & Szepesvári (2011) and the
-    triangle inequality, rewards in [0, 1], a true parameter of norm at most 1. Those of the paper are unknown
-    here.
+    The form (tree, symmetric normal noise, shift by twice its bound) follows what is known about the paper,
+    whose text we did not have. All constants are ours: sigma from the exact trade-off of normal noise,
+    Upsilon from Gaussian concentration, the radius from Theorem 2 of Abbasi-Yadkori, Pál & Szepesvári (2011)
+    and the triangle inequality, rewards in [0, 1], a true parameter of norm at most 1. We do not know those
+    of the paper.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class DPLinUCB(NoisyRegression):
     dimension
         d >= 1, of the context of an arm.
     epsilon
-        Of the whole run, above 0.
+        Privacy budget of the whole run, above 0.
     horizon
         T >= K.
     delta
@@ -98,7 +98,7 @@ class DPLinUCB(NoisyRegression):
 
     @cached_property
     def tree(self) -> Nodes:
-        """The mechanism: another user's item differs by sqrt 2 times its largest norm at most."""
+        """The mechanism: another user's item differs by at most sqrt 2 times its largest norm."""
         return NormalTree(self.horizon, gdp_mu(self.epsilon, self.delta), math.sqrt(2) * self.item_norm)
 
     @property

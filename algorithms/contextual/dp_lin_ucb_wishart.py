@@ -27,17 +27,17 @@ class DPLinUCBWishart(DPLinUCB):
     positive definite; of the noise of :math:`r x` the radius takes
     :math:`(\sqrt{mk} + \tau)(\sqrt d + \tau)`, :math:`\tau = \sqrt{2 \log(8T/\alpha)}`.
 
-    That nodes get Wishart noise, and that a part of its mean is taken off, is what is known of the paper,
-    whose text is not at hand. The law, k, shift and radius are ours; Upsilon is from the concentration of
-    singular values of normal matrices (Davidson & Szarek 2001). The constants of the paper are unknown here.
-    Public code after it takes
-    :math:`k = d + 1 + \lceil 224\, m \varepsilon^{-2} \log(8m/\delta) \log(2/\delta) \rceil`,
-    :math:`m = 1 + \lceil \log_2 T \rceil`, which is hundreds of times what the law asks for.
+    That nodes get Wishart noise, and that a part of its mean is taken off, is what is known about the paper,
+    whose text we did not have. The law, k, shift and radius are ours; Upsilon is from the concentration of
+    singular values of normal matrices (Davidson & Szarek 2001). We do not know the constants of the paper.
+    Public code after it takes :math:`k = d + 1 + \lceil 224\, m \varepsilon^{-2} \log(8m/\delta)
+    \log(2/\delta) \rceil`, :math:`m = 1 + \lceil \log_2 T \rceil`, which is hundreds of times what the law
+    asks for.
 
     Parameters
     ----------
     n_arms, dimension, epsilon, horizon, delta, norm, alpha
-        As of `DPLinUCB`.
+        See `DPLinUCB`.
 
     Raises
     ------
@@ -68,12 +68,12 @@ class DPLinUCBWishart(DPLinUCB):
         return math.sqrt(self.tree.levels * self.tree.freedom)
 
     def spread(self, chance: float) -> float:
-        """Upsilon: what the noise of a prefix sum exceeds with this probability at most."""
+        """Upsilon: the noise of a prefix sum exceeds it with at most this probability."""
         most = math.sqrt(self.dimension) + math.sqrt(2 * math.log(2 / chance))
         return 2 * self.summed * most + most**2
 
     @property
     def moved(self) -> float:
-        """What the noise of a prefix sum of r x exceeds in some round with probability alpha/4 at most."""
+        """Bound on the noise of all prefix sums of r x, which fails with probability at most alpha/4."""
         most = math.sqrt(2 * math.log(8 * self.horizon / float(self.alpha or 1)))
         return (self.summed + most) * (math.sqrt(self.dimension) + most)

@@ -23,7 +23,7 @@ class LDPLinUCB(NoisyRegression):
     r"""LinUCB whose users each send :math:`[x; r][x; r]^T` with symmetric normal noise of their own.
 
     The context is clipped to `norm`. Another user's matrix is at most :math:`\sqrt2 \tilde L^2` away in the
-    Frobenius norm, :math:`\tilde L^2 = L^2 + 1`, so that a standard deviation of
+    Frobenius norm, :math:`\tilde L^2 = L^2 + 1`, so a standard deviation of
 
     .. math:: \sigma = \sqrt2\, \tilde L^2 / \mu
 
@@ -32,8 +32,8 @@ class LDPLinUCB(NoisyRegression):
     deviation of :math:`\sigma\sqrt T` for the noise of a sum: nobody needs to be trusted, and the price is a
     noise that grows like the square root of the rounds.
 
-    That users send noisy x x' and r x is what is known of the paper, whose text is not at hand. All constants
-    are ours, and those of the paper are unknown here.
+    That users send noisy x x' and r x is what is known about the paper, whose text we did not have. All
+    constants are ours; we do not know those of the paper.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class LDPLinUCB(NoisyRegression):
     dimension
         d >= 1, of the context of an arm.
     epsilon
-        Of each user's report, above 0.
+        Privacy budget of each user's report, above 0.
     horizon
         T >= K.
     delta

@@ -27,7 +27,7 @@ class LinUCBContextual(Regression):
     .. math:: x^T V^{-1} \sum r_s x_s + \|x\|_{V^{-1}} \Bigl(\tfrac12 \sqrt{2 \log\frac1\alpha
               + \log\frac{\det V}{\det \lambda I}} + \sqrt\lambda\Bigr);
 
-    rewards lie in [0, 1], so that their noise is 1/2-sub-Gaussian, and the true parameter has a norm of at
+    rewards lie in [0, 1], so their noise is 1/2-sub-Gaussian, and the true parameter has a norm of at
     most 1. Contexts that are longer than `norm` are clipped. It makes no privacy promise: all others' actions
     follow from raw contexts and rewards.
 
@@ -74,6 +74,6 @@ class LinUCBContextual(Regression):
     def release(
         self, state: Regressed, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """The item as it is."""
+        """The item, without noise."""
         slot = (np.arange(answer.shape[1], dtype=np.int64) << SLOT_BITS) | (state.t[:, None] + 1)
         return memory, Exact().release(answer, noise, state.run, slot, np.ones(answer.shape, bool))

@@ -236,7 +236,9 @@ def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
     """What holds of every regression here: the ellipsoid as in `paper`, and less regret than uniform play."""
     found = claim("ellipsoid", checks=[ellipsoid], paper=paper)
     if paper == OURS:
-        found = replace(found, source=replace(found.source, basis=Basis.OURS))
+        found = replace(
+            found, source=replace(found.source, basis=Basis.OURS, statement=SHEET.words("widened"))
+        )
     return (found, claim("learns", checks=[learns], paper="our own", factor=learns.factor))
 
 

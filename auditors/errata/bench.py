@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verifiable_dp.algorithms import ldp_linear
 from verifiable_dp.auditing import record_parts
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import JsonDict
@@ -211,6 +212,25 @@ def _width(factor: float) -> Ratio:
     return ratio
 
 
+def _removed(corrected: bool) -> Ratio:
+    """T times the probability that batch 1 of Algorithm 2 removes the best of the actions 1 and -1.
+
+    theta = 1/2 and rewards are certain. Of three reports the mean falls below -gamma, gamma as in line 12 or
+    as in `ldp_linear.width`; three Laplace draws exceed x in sum with probability e^-x (x^2 + 5x + 8)/16.
+    """
+
+    def ratio(at: Point) -> float:
+        pulls, log = math.exp(1 + math.log(2) / at["log T"]), math.log(8) + 2 * at["log T"]
+        if corrected:
+            gamma, scale = ldp_linear.width(pulls, 1, log, at["eps0"]), 2 / at["eps0"]
+        else:
+            gamma, scale = ldp_linear.printed_width(pulls, 3, 1, log, at["eps0"]), 1 / at["eps0"]
+        x = 3 * (gamma + 0.5) / scale
+        return math.exp(at["log T"] - x) * (x * x + 5 * x + 8) / 16
+
+    return ratio
+
+
 def _short_batch(bound: float) -> Ratio:
     """Regret of a batch over bound B d, in one dimension.
 
@@ -233,5 +253,6 @@ TAO = {
 HANNA = {
     "short-batch": mended("short-batch", [_short_batch(2.0)], [_short_batch(4.0)]),
     "outline-gap": mended("outline-gap", [_outline], [_outline]),
+    "local-regret": mended("local-regret", [_removed(False)], [_removed(True)]),
     "local-width": mended("local-width", [_width(1.0)], [_width(math.sqrt(2))]),
 }

@@ -212,12 +212,12 @@ def _grows(axis: Axis, words: str) -> str:
     if exponent == 0:
         return f"does not depend on {base}"
     if exponent == 1:
-        return f"is proportional to {base}"
+        return f"grows like {base}"
     if exponent == -1:
-        return f"is proportional to 1/{base}"
+        return f"grows like 1/{base}"
     if axis.log_power:
-        return f"is proportional to log^{exponent:g} T"
-    return f"is proportional to {f'({base})' if ' ' in base else base}^{exponent:.3g}"
+        return f"grows like log^{exponent:g} T"
+    return f"grows like {f'({base})' if ' ' in base else base}^{exponent:.3g}"
 
 
 def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
@@ -239,7 +239,7 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
     )
     return Rate(
         f"{name}-{axis.symbol}",
-        f"{name}: regret {_grows(axis, words)}, and is at most {ROOM:g} times "
+        f"{name}: where we play it, regret {_grows(axis, words)} and is at most {ROOM:g} times "
         f"{law.level or 'that of a run in which every estimate is exact'}.",
         words,
         cells,

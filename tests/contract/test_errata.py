@@ -380,7 +380,7 @@ def test_a_row_that_stands_twice_is_refused_before_anything_is_judged(saved):
     whole = json.loads(path.read_text("utf-8"))
     whole["errata"] += [whole["errata"][0]] * 300
     path.write_text(json.dumps(whole | {"digest": digest(whole)}), "utf-8")
-    with pytest.raises(InputError, match="must stand once, got 301 rows of it"):
+    with pytest.raises(InputError, match="must occur once, got 301 rows of it"):
         document.verify_errata(path)
 
 

@@ -11,8 +11,8 @@ from tests.committed import NAMES, REPORTS
 from tests.contract.test_declared_holes import BAD, WORST
 from verifiable_dp.record import questions
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import summary_card
-from verifiable_dp.render.page import render
+from verifiable_dp.render import form, summary_card
+from verifiable_dp.render.page import render, render_index, render_pack
 from verifiable_dp.report import Report
 
 FIRST, BEFORE_FOLDS = 150, 1500
@@ -64,6 +64,41 @@ def test_a_page_is_short_before_its_folds(name):
     page = (REPORTS / name / "record.html").read_text("utf-8")
     assert 60 < len(visible.first_screen(page)) <= FIRST
     assert 500 < len(visible.words(page)) <= BEFORE_FOLDS
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_short_before_its_folds(path):
+    """Registers, errata, studies and figures, too. Left out: a site's search and documents."""
+    assert 40 < len(visible.words((REPORTS / path).read_text("utf-8"))) <= BEFORE_FOLDS
+
+
+@pytest.mark.parametrize(
+    "path", ["index.html", "errata.html", "papers.html", "mutants.html", "studies/S5/index.html"]
+)
+def test_a_page_is_short_only_for_its_folds(path):
+    """Control: with its folds open it is too long, or with one that has most of the words."""
+    page = (REPORTS / path).read_text("utf-8")
+    assert len(visible.words(page.replace("<details", "<details open"))) > BEFORE_FOLDS
+    if path in ("index.html", "studies/S5/index.html"):
+        starts = [found.start() for found in re.finditer("<details>", page)]
+        opened = (f"{page[:i]}<details open>{page[i + 9 :]}" for i in starts)
+        assert max(len(visible.words(one)) for one in opened) > BEFORE_FOLDS
+
+
+def test_pages_that_are_not_in_reports_are_short_too():
+    """The form, two pages to print, and a register of records full of holes and of bad files."""
+    holes = [stated(name, WORST) for name in NAMES]
+    broken = [(f"{i}.json", "the digest does not fit what the record says") for i in range(300)]
+    index = render_index(holes, [f"{name}.html" for name in NAMES], broken=broken)
+    for page in (form.render(), render_pack(stated("shuffled-linear", WORST)), index):
+        assert 400 < len(visible.words(page)) <= BEFORE_FOLDS
+
+
+@pytest.mark.parametrize("name", ["dp-se", "adaptive-tree-printed"])
+def test_a_page_with_holes_and_plots_is_short(name):
+    """Words within pictures count: these two have most of them."""
+    page, plain = (render(stated(name, WORST), drawn=drawn) for drawn in (True, False))
+    assert len(visible.words(plain)) < len(visible.words(page)) <= BEFORE_FOLDS
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -83,13 +83,16 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     rates = [(row, entry) for row in rows() for entry in row["entries"] if "/rate-" in entry["claim"]]
     assert len(rates) > 40
     for row, entry in rates:
-        assert entry["says"].startswith("Ours, beside "), entry
+        assert entry["says"].startswith("Ours, related to "), entry
         assert "measure" in entry["says"], entry
         assert row["number"] in numbers(entry["says"].split(": ")[0]), (row["number"], entry)
     shown = {(SHORT[row["paper"]], row["number"]): {e["claim"] for e in row["entries"]} for row in rows()}
-    assert shown["S4", "Remark 2"] == {"dp-linear/theorem-1", "S4/theorem-1"}  # no rate of ours, no promise
+    assert shown["S4", "Remark 2"] == {"dp-linear/theorem-1"}  # no rate or number of ours, no promise
     assert not [claim for claim in shown["S1", "Algorithm 1"] if "dp-ucb" in claim]  # another paper's
     assert "dp-se-doubling/privacy" not in shown["S1", "Theorem 4.3"]  # whose proof has a remark on restarts
+    says = {entry["claim"]: entry["says"] for row in rows() for entry in row["entries"]}
+    assert says["dp-se-doubling/privacy"].startswith("Ours, related to Theorem 4.1")  # it has no restarts
+    assert says["dp-se/privacy"].startswith("as audited, epsilon = ")
     [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]
     assert "Where: epsilon <= 1; the rate also needs gaps of at most 1" in lemma["says"]
 
@@ -118,11 +121,11 @@ def test_an_item_has_the_status_that_its_errata_give_it():
         known = outcomes.get(erratum.name)
         for number, verdict in shown.get(erratum.name, {}).items():
             whole = number in stated(erratum.source.statement)
-            expected = (words if whole else f"{words} (in its proof, or beside it)") if known else "no record"
+            expected = (words if whole else f"{words} (in its proof or a remark)") if known else "no record"
             assert verdict == expected, (erratum.name, number)
     assert shown["fact-2.1"] == {"Fact 2.1": "false as printed"}
     assert shown["laplace-tail-far"]["Lemma 4"] == "false as printed"
-    assert shown["laplace-tail-far"]["Lemma 3"] == "false as printed (in its proof, or beside it)"
+    assert shown["laplace-tail-far"]["Lemma 3"] == "false as printed (in its proof or a remark)"
 
 
 def test_an_erratum_that_is_not_confirmed_accuses_nothing(tmp_path):
@@ -192,7 +195,7 @@ def test_the_list_and_its_page(tmp_path):
     assert len(re.findall(r'<section id="paper-\d+">', page)) == len(SHORT)
     items = re.findall(r'<details class="item"><summary><b>(.*?)</b>', page)
     assert items == [row["number"] for row in rows()]  # folded: open, they were 78,000 pixels on a phone
-    counts = [int(count) for count in re.findall(r"</a>: (\d+) items</li>", page)]  # of the contents
+    counts = [int(count) for count in re.findall(r"<summary>(\d+) items</summary>", page)]
     assert counts == list(Counter(row["paper"] for row in rows()).values())
     assert "the bound is " in page  # looseness that was measured
     assert commands.run(tmp_path, "list", "--html", "p.html").exit_code == 2

@@ -182,7 +182,7 @@ def test_a_package_whose_digest_was_taken_out_is_refused(folder, packaged):
     assert list(packaged["target"]["source"]["loads"]) == ["outer", "outer.inner"]
     (folder / "outer" / "__init__.py").write_text(EVIL, "utf-8")
     bare = source(packaged, loads={"outer.inner": packaged["target"]["source"]["loads"]["outer.inner"]})
-    refused(folder, bare, "runs outer, too, whose digest the record does not hold")
+    refused(folder, bare, "also runs outer, whose digest is not in the record")
 
 
 def test_packages_are_announced(folder, packaged):

@@ -413,7 +413,7 @@ def test_a_small_scale_is_said_beside_the_verdicts(folder):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("bandits.py", "target: 'bandits.py' is a file; say what in it is audited: bandits.py:NAME"),
+        ("bandits.py", "target: 'bandits.py' is a file; name what to audit in it: bandits.py:NAME"),
         ("bandits.py:Laplace", "target: bandits.py has no 'Laplace'; did you mean 'laplace'?"),
         ("bandits.py:zzzzzz", "target: bandits.py has no 'zzzzzz'\n"),
     ],

@@ -217,7 +217,7 @@ def test_regret_measured_on_a_cluster_is_that_of_one_process(cluster, own, tmp_p
 def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
     address, *_ = cluster
     monkeypatch.setattr(engine, "installation", lambda: "Python 3.0, code 0")
-    with engine.on(address), pytest.raises(InputError, match="a worker has another installation"):
+    with engine.on(address), pytest.raises(InputError, match="have different installations"):
         list(engine.run(abs, [1, 2]))
 
 

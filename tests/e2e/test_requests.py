@@ -42,11 +42,11 @@ EDITS = {
     "model": ('draft["target"]["model"] = "certified"', "model 'certified'"),
     "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "not one of the files"),
     "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "not one of the files"),
-    "seed": ('draft["seed"] = 7', "seed 7, asked was 0"),
+    "seed": ('draft["seed"] = 7', "seed 7, but 0 was asked"),
     "result": ('draft["regret"]["checks"][0]["statistics"] = {}', "a draft that cannot be read"),
     "no checks": ('draft["checks"] = 3', "its process sent a draft that cannot be read"),
-    "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants 1, asked was 0"),
-    "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs 2, asked was 9"),
+    "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants 1, but 0 was asked"),
+    "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs 2, but 9 was asked"),
     "no draft": ('del draft["plan"]', "cannot be compared"),
 }
 

@@ -226,7 +226,7 @@ SMALLEST = [
         2,
         "rewards must have 2 columns",
     ),
-    (lambda x: GroupPair(ZEROS, ((0, 0, 1.0), (0, x, 1.0))), 0, 1, "may be changed once only"),
+    (lambda x: GroupPair(ZEROS, ((0, 0, 1.0), (0, x, 1.0))), 0, 1, "may be changed only once"),
     (lambda x: UserPair(ZEROS, np.array([0, 1, 0]), 0, np.ones((x, 2))), 3, 2, "values must have shape"),
     (lambda x: Reaction("aim", x), 1, True, "spiteful must be True or False"),
     (lambda x: Tree(x, 1.0), 1 << SLOT_BITS, (1 << SLOT_BITS) - 1, "leaves must be below 2"),

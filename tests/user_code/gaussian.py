@@ -19,3 +19,18 @@ def randomised_response(data, size, rng):
     """Randomised response with epsilon 1: 1/2-zCDP but not 1-GDP, as its total variation is .46, not .38."""
     bit = float(data > 0.5)
     return np.where(rng.random(size) < np.e / (1 + np.e), bit, 1 - bit)
+
+
+def a_little_less(data, size, rng):
+    """Noise that is 1 % too small: 1/2-zCDP is broken, the epsilon that it implies at 1e-5 is not."""
+    return data + rng.normal(0.0, 0.99, size)
+
+
+def laplace(data, size, rng):
+    """Epsilon 1: exactly 1/2-zCDP as far as its square says, but not 1-GDP."""
+    return data + rng.laplace(0.0, 1.0, size)
+
+
+def laplace_a_little_less(data, size, rng):
+    """A little more."""
+    return data + rng.laplace(0.0, 0.99, size)

@@ -78,11 +78,11 @@ def audit(
         holds these statements about the deployment, marked as declared.
     checkpoint
         File for finished steps while the audit runs: after an interruption, the same call continues there.
-        The file stays until you remove it, so nothing is lost before you save the report. In a cage nothing
-        is kept of another package's algorithm, which would have to write there.
+        The file stays until you remove it, so nothing is lost before you save the report. In a cage, no steps
+        are kept for another package's algorithm, because it would have to write the file.
     in_process
-        Whether your own code runs in this process, for a debugger; the record says so. It also does if a
-        child cannot be started safely; the record says why.
+        Whether your own code runs in this process, to allow debugging; the record says so. It also runs
+        here if a child cannot be started safely; the record says why.
     progress
         Called with a line of text at each stage.
     options
@@ -129,9 +129,10 @@ def ask(
     declarations: Declared = None,
     **options: Unpack[AuditOptions],
 ) -> RequestEntry:
-    """What `audit` with these arguments asks, with the digests of all files that would run; nothing is run.
+    """The request of `audit` with these arguments, with digests of all files that would run; runs nothing.
 
-    Whoever keeps it can tell later whether a record answers this question (`verifiable-dp judge --request`).
+    If you keep it, you can check later whether a record answers this request (`verifiable-dp judge
+    --request`).
 
     Raises
     ------
@@ -152,7 +153,7 @@ def _requested(
 
 
 def question(target: Target | None, parameters: Json | None, options: AuditOptions) -> AuditRequest:
-    """What these arguments of `audit` ask; nothing of the target is imported.
+    """The question that these arguments of `audit` ask; the target is not imported.
 
     Raises
     ------
@@ -215,8 +216,8 @@ def _own(request: AuditRequest) -> AuditRequest:
     """
     if isinstance(request.target, Algorithm):
         raise InputError(
-            f"target: {request.name} is an Algorithm: give the object itself to verifiable_dp.audit, whose "
-            "claim, query and decide are read"
+            f"target: {request.name} is an Algorithm: pass the object itself to verifiable_dp.audit, which "
+            "reads its claim, query and decide"
         )
     return request
 
@@ -227,7 +228,7 @@ def _conducted(checkpoint: str | PathLike[str] | None, request: AuditRequest, fa
 
 
 def seeds_of(settings: Settings, inputs: Inputs) -> list[int]:
-    """Of the runs on which a verdict rests."""
+    """Seeds of the runs on which a verdict rests."""
     return looks_of(settings.seed) if inputs.bandit else looks_of(settings.seed)[:1]
 
 

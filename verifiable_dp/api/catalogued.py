@@ -44,9 +44,9 @@ def restore(
     Parameters
     ----------
     path
-        As given to `Session.save`.
+        The path that was given to `Session.save`.
     epsilon, delta
-        What the session has to promise; epsilon is None for a baseline, which promises nothing.
+        The promise that the session must have; epsilon is None for a baseline, which promises nothing.
     noise, seeded, key, counter
         See `Session.restore`, which also accepts algorithms that are not in the catalogue, and compares every
         parameter.
@@ -89,8 +89,8 @@ def evidence(
 ) -> Report:
     """The whole evidence for one catalogue algorithm: privacy, mutants and regret in one record.
 
-    Parameters are those of `audit`, with budget, seed and workers as `sizes`; with `printed`, privacy of the
-    listing as the paper prints it.
+    Parameters are those of `audit`, with budget, seed and workers as `sizes`; with `printed`, the privacy of
+    the listing as the paper prints it.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def evidence(
 def ask_evidence(
     name: str, *, printed: bool = False, declarations: Declared = None, **sizes: Unpack[Sizes]
 ) -> RequestEntry:
-    """As `ask`, of `evidence`.
+    """Like `ask`, for `evidence`.
 
     Raises
     ------

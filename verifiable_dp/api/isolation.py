@@ -1,4 +1,4 @@
-"""Where an audit runs, and what is checked of what comes from there."""
+"""Where an audit runs, and how its results are checked."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def timed_draft(
     checkpoint: str | PathLike[str] | None,
     **more: Given,
 ) -> Made:
-    """What `make` drafts, from the steps of a checkpoint as far as they go.
+    """The draft that `make` returns, which continues from the steps in a checkpoint.
 
-    `more` is what is asked beside the request.
+    `more` holds what is asked in addition to the request.
     """
     started, spent, cpu, resumed = time.time(), 0.0, time.process_time(), 0
     stages = engine.Stages(request.progress)
@@ -66,11 +66,11 @@ def isolated(
     request: RequestEntry | None,
     conducted: Conducted | None = None,
 ) -> Report:
-    """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
+    """The report of the draft that `task` makes, in a caged child process if any of `code` is a user's.
 
-    A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
-    count: it is concluded, sealed and verified here, where code of the child has not been. An audit that is
-    `conducted` here asks the child for runs.
+    A draft that answers anything but the request is refused. From other drafts, only the statistics of the
+    checks count. The verdict is computed, sealed and verified here, where the child's code has not run. An
+    audit that is `conducted` here asks the child for runs.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
@@ -138,7 +138,7 @@ def _condensed(made: Made) -> Made:
 
 
 def checked(made: Made, request: RequestEntry | None) -> Made:
-    """What was made, if it answers the request.
+    """The draft that was made, if it answers the request.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _plainly(task: Task, progress: Progress) -> JsonValue:
 
 
 def foreign(code: object) -> bool:
-    """Whether code of a user or of another package is run for it in this process."""
+    """Whether a request runs code of a user or of another package in this process."""
     if isinstance(code, str):
         return ":" in code or registry.outside(code)
     if isinstance(code, Algorithm):

@@ -1,4 +1,4 @@
-"""What the functions of the API are given: targets by object or by name, and their parameters."""
+"""Arguments of the functions of the API: targets, as objects or by name, and their parameters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given
 
 
 def name_of(target: Target) -> str:
-    """The name under which a target is reported; nothing is imported to tell it."""
+    """The name under which a target is reported; imports nothing."""
     if isinstance(target, str):
         return target
     if isinstance(target, Algorithm):
@@ -87,7 +87,7 @@ def instance(name: str, /, **given: Given) -> Algorithm:
 
 
 def listed(target: Target | None) -> bool:
-    """Whether it is a name of the catalogue."""
+    """Whether a name is in the catalogue."""
     return isinstance(target, str) and ":" not in target
 
 
@@ -97,7 +97,7 @@ def mapping(parameters: Given) -> Json:
     Raises
     ------
     InputError
-        If they are no mapping of names to values.
+        If they are not a mapping of names to values.
     """
     if parameters is None:
         return {}
@@ -107,7 +107,7 @@ def mapping(parameters: Given) -> Json:
 
 
 def given_parameters(parameters: Json | None, given: Json) -> Json:
-    """The parameters of a catalogue algorithm, none of which may be given by an argument of its own, too."""
+    """The parameters of a catalogue algorithm; none may also be given as a separate argument."""
     for name in parameters or {}:
         if given.get(name) is not None:
             raise InputError(f"parameters must not hold {name}, which is given as {name}, too")

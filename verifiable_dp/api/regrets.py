@@ -54,8 +54,8 @@ def check_regret(
     Parameters
     ----------
     target
-        An algorithm from `make`, or a catalogue name (without claims of your own: with the parameters of its
-        experiments). With claims of your own also a subclass of `Algorithm` or an object of it, a class of
+        An algorithm from `make`, or a catalogue name (if you give no claims, it gets the parameters of its
+        experiments). If you give claims, also a subclass of `Algorithm` or an instance of one, a class of
         bandits (`select`/`update` and the like), `make(n_arms, horizon, **parameters)` that returns one of
         these, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one.
@@ -96,7 +96,7 @@ def check_regret(
 def ask_regret(
     target: Target, *, budget: str = "quick", seed: int = 0, **claims: Unpack[RegretOptions]
 ) -> RequestEntry:
-    """As `ask`, of `check_regret`.
+    """Like `ask`, for `check_regret`.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def _measured(
     else:
         algorithm = _with_theorems(target)
         for name in asked.details():
-            raise InputError(f"{name} needs bound, scaling or better_than: claims of your own")
+            raise InputError(f"{name} needs bound, scaling or better_than, which state your claims")
         progress("regret checks")
         draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
     return {"draft": draft, "started": started, "cpu_seconds": time.process_time() - cpu}
@@ -332,7 +332,7 @@ def _instances(given: Given) -> list[Environment | Population]:
     if all(isinstance(mean, int | float) for mean in several):
         several = [several]
     if any(isinstance(item, str) for item in several):
-        raise InputError(f"environments: {', '.join(map(str, several))} need contexts, their form")
+        raise InputError(f"environments: {', '.join(map(str, several))} need contexts: give their form")
     return [
         item if hasattr(item, "gaps") or isinstance(item, Population) else bernoulli(item) for item in several
     ]

@@ -1,4 +1,4 @@
-"""Records made again from what they name."""
+"""Repeating audits from their records."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rerun(
     cage: str = "none",
     progress: Progress = silent,
 ) -> JsonDict:
-    """Make a record again from its target, plan and seed; imports and runs the target's code.
+    """Repeat the audit of a record from its target, plan and seed; this imports and runs the target's code.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def _settings_of(record: Record, workers: int) -> Settings:
 
 
 def can_rerun(record: Json, target: Target) -> bool:
-    """Whether `rerun` finds what the record of an audit of `target` was made of, in another process.
+    """Whether `rerun` would find, in another process, the code of an audit of `target`.
 
     It finds names of modules, not closures, instances and other values that were made at run time.
     """
@@ -216,7 +216,7 @@ def can_rerun(record: Json, target: Target) -> bool:
 
 
 def will_run(record: Json | Record) -> list[str]:
-    """What `rerun` imports or starts, a line each; nothing is run to tell it."""
+    """What `rerun` imports or starts, one line each; nothing is run to find out."""
     return _code_of(Record.of(record)).announced()
 
 

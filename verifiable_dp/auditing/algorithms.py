@@ -144,7 +144,9 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         plan = plan_of(subject, settings.sizes, pinned)
         for name in ("sequential", "curve"):
             if subject.exact and getattr(settings, name):
-                raise InputError(f"{name} must be False: exact bounds decide this claim, nothing is sampled")
+                raise InputError(
+                    f"{name} must be False: exact bounds decide this claim, and nothing is sampled"
+                )
         plan = replace(plan, sequential=settings.sequential)
         worst: list[AnyPair] = []
         if given is None:

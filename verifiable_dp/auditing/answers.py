@@ -162,8 +162,8 @@ def _compare(rows: list[Row]) -> None:
     for what, wanted, found in rows:
         if wanted != found:
             raise InputError(
-                f"target: another question was answered: {what} {found!r}, asked was {wanted!r}; "
-                "nothing is concluded"
+                f"target: another question was answered: {what} {found!r}, but {wanted!r} was asked; "
+                "nothing was concluded"
             )
 
 

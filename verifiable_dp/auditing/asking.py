@@ -151,7 +151,7 @@ def files_of(asked: Json) -> dict[str, str]:
     if target["kind"] == "command":
         named = [Exec(target["name"])]
     elif target["kind"] == "object":
-        raise InputError(f"source: {target['name']} was given as an object, whose file is not named")
+        raise InputError(f"source: {target['name']} was given as an object, so its file is unknown")
     others = (asked["inputs"].get("reward"), claim.get("bound"), claim.get("better_than"))
     return _files(*named, *(one for one in others if isinstance(one, str) and ":" in one))
 

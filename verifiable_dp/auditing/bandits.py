@@ -146,8 +146,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         if width * horizon > LARGEST:
             what = "rewards" if form is None else "rewards and contexts"
             raise InputError(
-                f"horizon: a table of {what} has {width} x {horizon} entries and is held in memory, "
-                f"at most {LARGEST} are accepted; use a shorter horizon"
+                f"horizon: a table of {what} has {width} x {horizon} entries and is held in memory; at most "
+                f"{LARGEST} are accepted, so use a shorter horizon"
             )
         bounds = validate.bounds("bounds", inputs.bounds)
         claim = claim_of(promise, inputs)
@@ -203,7 +203,9 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
             plain=plain,
         )
         if promise.model == "local" and not case.traceable:
-            raise InputError("model local works only with code that is traced: play(rewards, rng) or a class")
+            raise InputError(
+                "model local works only with code that we can trace: play(rewards, rng) or a class"
+            )
         return replace(case, levels=replace(case.levels, tests=case.levels.tests + case.adaptive))
 
     @property
@@ -360,7 +362,7 @@ def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     epsilon, delta = float(promise.epsilon or 0.0), promise.delta or 0.0
     fits = [isinstance(pair, ContextPair) == (inputs.contexts is not None) for pair in inputs.pairs or ()]
     if not all(fits):
-        raise InputError("pairs must be ContextPairs if contexts are given, and only then")
+        raise InputError("pairs must be ContextPairs if and only if contexts are given")
     if inputs.contexts is not None:
         model = promise.model or "central"
         return PrivacyClaim.of_users(epsilon, delta, model=model, protects=promise.protects)
@@ -571,7 +573,7 @@ def power(case: PlayCase) -> None:
     if not (case.varied or case.ground.draws or case.given):
         acting = Acting.of(case.horizon, case.sizes.found)
         why = acting.words() or f"horizon {case.horizon} may be too short for the bandit to act"
-        raise InputError(f"{case.kind}: {DETERMINISTIC} (every run was alike on every input tried; {why})")
+        raise InputError(f"{case.kind}: {DETERMINISTIC} (all runs were alike on every input tried; {why})")
     promising = case.promising
     last = case.sizes(
         "last",

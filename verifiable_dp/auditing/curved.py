@@ -46,7 +46,8 @@ class CurvedCase(AlgorithmCase):
 
     def reduced(self, factor: float) -> float:
         """See `AlgorithmCase.reduced`."""
-        cost, delta = float(self.checks[0].statistics["max_cost"]), self.claim.delta
+        known = "max_loss" if self.claim.curve == "rho" else "max_cost"  # a cost is then not that of its mu
+        cost, delta = float(self.checks[0].statistics[known]), self.claim.delta
         return (
             epsilon_of_mu(factor * gdp_mu(cost, delta), delta) if delta > 0 and 0 < cost < math.inf else cost
         )

@@ -149,7 +149,7 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
     if file is None:
         raise CheckpointError(
             "checkpoint works only with a catalogue name, a function or class of a module, or a command "
-            f"with a file, got {name}, whose code cannot be told from another's"
+            f"with a file, got {name}, whose code we cannot identify"
         )
     return [name, *what, digest(file)]
 

@@ -32,6 +32,7 @@ _SUSPECT = 1e-3  # p-value of the quick test at which runs are shuffled
 UNTOUCHED = 256  # runs with generators as they are
 _ENOUGH = 128  # runs on an input
 _LEVEL = 1e-6  # of the comparison with single calls
+_ENTRIES = 1 << 18  # of the outcomes of calls that are asked for at once
 _PATH = 0x1DE9  # of the streams used here
 
 
@@ -70,36 +71,63 @@ def unlike(one: Sampling, other: Sampling, inputs: Sequence[Given], runs: int) -
 
 def features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> FloatArray:
     """Numbers (n, m) that say how runs came out: pulls of arms and some choices, or outputs."""
+    return _features(sampler, _outcomes(sampler, data, path, runs))
+
+
+def _outcomes(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> Foreign:
     numbers = np.arange(runs, dtype=np.int64)
+    if isinstance(sampler, PlaySampler):
+        return sampler.actions(data, path, numbers)
+    return sampler.values(data, path, numbers)
+
+
+def _features(sampler: Sampling, outcomes: Foreign) -> FloatArray:
+    some = outcomes[:, _spread(outcomes.shape[1])]
     if not isinstance(sampler, PlaySampler):
-        values: FloatArray = sampler.values(data, path, numbers)
-        return np.nan_to_num(values[:, _spread(values.shape[1])], nan=-1e300)
-    actions = sampler.actions(data, path, numbers)
-    pulls = np.stack([(actions == arm).sum(axis=1) for arm in range(min(sampler.n_arms, _COLUMNS))], axis=1)
-    return np.concatenate([pulls, actions[:, _spread(actions.shape[1])]], axis=1).astype(np.float64)
+        return np.asarray(np.nan_to_num(some, nan=-1e300))
+    pulls = [(outcomes == arm).sum(axis=1) for arm in range(min(sampler.n_arms, _COLUMNS))]
+    return np.concatenate([np.stack(pulls, axis=1), some], axis=1).astype(np.float64)
 
 
-def _read_calls(told: Foreign, arguments: Sequence[Given]) -> FloatArray:
-    """Reads numbers of each run of each call."""
-    *_, calls, runs = arguments
-    if type(told) is not np.ndarray or told.dtype != np.float64 or told.shape[:-1] != (calls, runs):
-        raise EndedError(ANOTHER_FORM)
-    return told
-
-
-@there(_read_calls)
 def of_calls(
     sampler: Sampling, data: Given, path: tuple[int, ...], first: int, calls: int, runs: int
 ) -> FloatArray:
     """`features` of so many calls, with numbers from the first one on; (calls, runs, columns).
 
-    They are asked for at once: to ask takes longer than a small call.
+    To ask takes longer than a small call: as many are asked for at once as have `_ENTRIES` outcomes.
     """
-    made = [features(sampler, data, (*path, call), runs) for call in range(first, first + calls)]
+    made, lot = list[Foreign](), 1
+    while len(made) < calls:
+        made += list(_of_each(sampler, data, path, first + len(made), min(lot, calls - len(made)), runs))
+        lot = max(1, _ENTRIES // made[0].size)
+    return np.stack([_features(sampler, one) for one in _alike(made)])
+
+
+def _alike(made: Sequence[Foreign]) -> Sequence[Foreign]:
+    """What came out of calls, if all have as many outcomes a run."""
     widths = sorted({one.shape[1] for one in made})
     if len(widths) > 1:
         raise InputError(VARYING.format(*widths[:2]))
-    return np.stack(made)
+    return made
+
+
+def _read_each(told: Foreign, arguments: Sequence[Given]) -> Foreign:
+    """Reads what came out of each call."""
+    sampler, *_, calls, runs = arguments
+    if type(told) is not np.ndarray or told.ndim != 3 or len(told) != calls:
+        raise EndedError(ANOTHER_FORM)
+    for one in told:
+        sampler.check_rows(one, runs)
+    return told
+
+
+@there(_read_each)
+def _of_each(
+    sampler: Sampling, data: Given, path: tuple[int, ...], first: int, calls: int, runs: int
+) -> Foreign:
+    return np.stack(
+        _alike([_outcomes(sampler, data, (*path, call), runs) for call in range(first, first + calls)])
+    )
 
 
 def _spread(width: int) -> IntArray:

@@ -75,7 +75,7 @@ def data_pairs(
     stated = given if given is not None else getattr(function, "neighbours", None)
     if stated is not None and adjacency is not None:
         raise InputError(
-            "adjacency must be left out where neighbours are stated: they say how far data differ"
+            "adjacency must be left out if neighbours are stated: they determine how far data differ"
         )
     if stated is not None:
         try:
@@ -219,9 +219,8 @@ class ReleaseCase(UserCase[ReleaseSampler]):
 
     @property
     def boundable(self) -> bool:
-        """Whether an upper bound at one delta says something of the claim, and the code can be traced."""
-        plain = not self.request.promise.curved and not is_process(self.function)
-        return plain and not self.ground.unlike
+        """Whether the code can be traced."""
+        return not is_process(self.function) and not self.ground.unlike
 
     def parameters(self) -> JsonDict:
         """See `UserCase.parameters`."""
@@ -302,6 +301,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             work=case.request.settings.sizes.operations / len(shapes),
             larger=[(_MORE,)] if largest < _MORE and not case.stated else [],
         )
+    found = found and found.under(case.claim)
     if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
         # Data within the bounds: those that were stated may cost less.
         one = _of_stated(case)
@@ -316,14 +316,15 @@ def _of_stated(case: ReleaseCase) -> UpperBound | None:
     pairs = [pair.worlds() for pair in case.pairs]
     if not all(type(side) is float or _is_floats(side) for pair in pairs for side in pair):
         return None
-    return traced.bound_of_neighbours(
+    found, _ = traced.bound_of_neighbours(
         case.function,
         case.request.name,
         pairs,
         case.claim.delta,
         together=case.sampler.together,
         work=case.request.settings.sizes.operations / len(pairs),
-    )[0]
+    )
+    return found and found.under(case.claim)
 
 
 def _unfollowed(case: ReleaseCase) -> str:
@@ -399,7 +400,7 @@ def power(case: ReleaseCase) -> None:
     """
     settings, pinned = case.request.settings, case.request.pinned
     if case.seen.deterministic and not case.ground.draws:
-        raise InputError(f"release: {DETERMINISTIC} (every draw was alike on every input tried)")
+        raise InputError(f"release: {DETERMINISTIC} (all draws were alike on every input tried)")
     promising = case.lead
     if promising is not None:
         most = 2 * _ON * case.plan.test

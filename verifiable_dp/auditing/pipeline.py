@@ -100,7 +100,7 @@ class Case(CaseState):
     def bounded(self, bound: UpperBound | None) -> None:
         """Add what a rung proves about epsilon from above; None where it proves nothing."""
         if bound is not None:
-            self.checks.append(bound.check(self.claim.epsilon))
+            self.checks.append(bound.check(self.claim))
 
     def target(self) -> JsonDict:
         """What was audited, for the record."""

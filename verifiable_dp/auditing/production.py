@@ -93,7 +93,7 @@ class _Repeated:
 
     def __call__(self, draw: Draw) -> FloatArray:
         if not self._left or not np.array_equal(self._left[0][0].where, draw.where):
-            raise BudgetError("numerics: what is drawn depends on the rewards")
+            raise BudgetError("numerics: the draws depend on the rewards")
         there, out = self._left.pop(0)
         self.pairs.append((there, draw))
         return out

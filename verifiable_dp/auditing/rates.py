@@ -127,7 +127,7 @@ def parsed(
             raise InputError(f"values: {name} must be one of {', '.join(map(str, scaling))}, as in scaling")
     for over in ("K", "gap") if crowd else ():
         if over in scaling or (over == "gap" and gap is not None):
-            raise InputError(f"scaling: {over} is given by the population where users have contexts")
+            raise InputError(f"scaling: if users have contexts, the population determines {over}")
     found = [_rate(str(over), claim, player, setting, gap, values or {}) for over, claim in scaling.items()]
     return [replace(rate, worst=False) for rate in found] if crowd else found
 
@@ -166,7 +166,7 @@ def claim_of(over: str, claim: Given) -> tuple[float, float, float]:
         claim, margin = claim[0], validate.positive(f"scaling: margin of {over}", claim[1])
     if claim == "log":
         if over not in ("T", "K"):
-            raise InputError(f'scaling: {over} must be an exponent, "log" works only with T and K')
+            raise InputError(f'scaling: {over} must be an exponent; "log" works only with T and K')
         return 0.0, 1.0, margin
     if claim == "sublinear" and over == "T":
         return 1.0 - 2 * margin, 0.0, margin  # an exponent of 1 is a margin away from what is allowed

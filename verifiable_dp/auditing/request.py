@@ -220,14 +220,14 @@ class Promise:
             if self.adjacency not in (None, "replace"):
                 raise InputError(f"group must be left out with adjacency {self.adjacency}: it needs replace")
         if self.rho is not None and self.mu is not None:
-            raise InputError("rho and mu must not be given together: each is a promise by itself")
+            raise InputError("rho and mu must not be given together: they are separate promises")
         for name in claims.CURVED:
             if getattr(self, name) is None:
                 continue
             object.__setattr__(self, name, validate.positive(name, getattr(self, name)))
             if self.epsilon is not None:
                 raise InputError(
-                    f"{name} must stand alone: epsilon follows from {name} and delta, give no epsilon"
+                    f"{name} must be given without epsilon: epsilon follows from {name} and delta"
                 )
             if self.delta == 0:
                 raise InputError(f"delta must lie in (0, 1) with {name}: no epsilon holds at delta 0")
@@ -276,7 +276,7 @@ class Inputs:
         for name, value in self.parameters.items():
             if not isinstance(value, bool | int | float | str | None):
                 raise InputError(
-                    f"parameters: {name} must be a number, a text, a truth value or None, got {value!r}"
+                    f"parameters: {name} must be a number, text, true, false or None, got {value!r}"
                 )
 
     def recorded(self) -> JsonDict:
@@ -439,7 +439,7 @@ class AuditRequest:
         told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
-                "model joint and protects need contexts: the dimension of what a user brings, as 5"
+                "model joint and protects need contexts: the dimension of what a user brings, such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
             raise InputError("model local works only without contexts: a report is about one reward")
@@ -448,9 +448,11 @@ class AuditRequest:
         if inputs.contexts is not None and promise.group is not None:
             raise InputError("group works only without contexts: with contexts, the unit is one user's round")
         if promise.adjacency is not None and inputs.pairs is not None:
-            raise InputError("adjacency must be left out with pairs: they say how far the inputs differ")
+            raise InputError(
+                "adjacency must be left out with pairs: they determine how far the inputs differ"
+            )
         if promise.adjacency is not None and inputs.contexts is not None:
-            raise InputError("adjacency works only without contexts: with them one user is another")
+            raise InputError("adjacency works only without contexts: with contexts, one user is replaced")
         if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
             raise InputError("sequential must be off with curve, rho or mu: a curve is measured at one size")
 

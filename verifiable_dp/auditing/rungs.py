@@ -167,8 +167,8 @@ def drafted(request: AuditRequest, far: Far) -> JsonDict:
     stated = kind == "release" and request.inputs.pairs is None and "neighbours" in found["function"].facts
     if named and stated and not request.settings.own_neighbours:
         raise InputError(
-            "neighbours: the code of the target states on which data it is tested; if you have read and "
-            "accept them, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
+            "neighbours: the target's code chooses the data on which it is tested; if you have read and "
+            "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
             "them from the code"
         )
     target = found.get("target", request.target)
@@ -234,14 +234,16 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
     promise, inputs = request.promise, request.inputs
     if kind == "release":
         if promise.model == "local":
-            raise InputError("model local works only with a bandit: a mechanism is its own report")
+            raise InputError(
+                "model local works only with a bandit: the output of a mechanism is already its report"
+            )
         if inputs.contexts is not None:
             raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
         if inputs.bandit:
             raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
-                "group works only with bandits: the data pairs of a mechanism say how far they differ"
+                "group works only with bandits: the data pairs of a mechanism determine how far they differ"
             )
         return ReleaseCase.of(request, function)
     if promise.curved:

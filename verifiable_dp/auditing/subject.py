@@ -126,7 +126,7 @@ def _claim(algorithm: Algorithm, auditor: Auditor | None, promise: Promise) -> P
         reference = epsilon if epsilon is not None else (auditor.reference_epsilon if auditor else None)
         if reference is None:
             raise InputError(
-                f"epsilon must be given: {algorithm.name} makes no privacy promise to hold it against"
+                f"epsilon must be given: {algorithm.name} makes no privacy promise that the audit could test"
             )
         claim = PrivacyClaim(reference, observe="actions")
         if isinstance(algorithm, ContextualAlgorithm):

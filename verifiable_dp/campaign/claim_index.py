@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.claims import CURVED, RegretClaim, Source
+from verifiable_dp.core.units import Plays
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import read
+from verifiable_dp.record.words import observed
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.render.page import of_claim
 
@@ -31,10 +34,11 @@ def claims(folder: str | Path) -> list[dict[str, str]]:
         auditor = registry.auditor(name)
         path = Path(folder) / name / "record.json"
         record = Record.of(read(path)) if path.is_file() else None
-        promise = auditor.algorithm(**auditor.instance).claim
+        algorithm = auditor.algorithm(**auditor.instance)
+        promise = algorithm.claim
         if promise is not None and promise.source is not None:
             verdict = record.verdict.replace("_", " ") if record else "no record"
-            rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(promise), "", ""))
+            rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(algorithm), "", ""))
         for claim in auditor.claims:
             verdict = contradicted.get(f"{name}/{claim.name}") or _verdict_of(claim, record)
             rows.append(
@@ -72,10 +76,14 @@ def _claim_row(
     }
 
 
-def _promise(claim: PrivacyClaim) -> str:
+def _promise(algorithm: Algorithm) -> str:
+    claim = algorithm.claim
+    assert claim is not None
     delta = f", delta = {claim.delta:g}" if claim.delta else ""
-    seen = "shuffled reports" if claim.observe == "shuffled" else claim.observe
-    return f"epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {seen})"
+    curve = "".join(f"{name} = {value:g}, " for name in CURVED if (value := getattr(claim, name)))
+    seen = observed(claim, Plays.STREAM if algorithm.n_arms == 1 else Plays.ARMS)
+    promised = f"as audited, {curve}epsilon = {claim.epsilon:g}{delta}"
+    return f"{promised} ({claim.trust_model} model; the adversary sees {seen})"
 
 
 def _verdict_of(claim: RegretClaim, record: Record | None) -> str:

@@ -131,7 +131,7 @@ Reader = Callable[[str, JsonValue], JsonValue]
 
 def _text(name: str, value: JsonValue) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{name} must be a text in quotes, got {value!r}")
+        raise InputError(f"{name} must be text in quotes, got {value!r}")
     return value
 
 
@@ -154,7 +154,8 @@ def _budget(name: str, value: JsonValue) -> str | float:
 def _name(name: str, value: JsonValue) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
         raise InputError(
-            f"{name} must be a folder's name of letters, digits, '.', '_' and '-' that begins with a letter "
+            f"{name} must be a folder name made of letters, digits, '.', '_' and '-' that begins with a "
+            f"letter "
             f"or digit, and not {' or '.join(_TAKEN)}, got {value!r}"
         )
     return value
@@ -308,7 +309,7 @@ def read(path: str | Path) -> Campaign:
     )
     rows = loaded.get("targets", [])
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
-        raise InputError(f"{room}[[targets]] must stand 1 to {_MOST} times")
+        raise InputError(f"{room}[[targets]] must occur 1 to {_MOST} times")
     folder = place.resolve().parent
     entries = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
     names: dict[str, int] = {}
@@ -327,7 +328,7 @@ def read(path: str | Path) -> Campaign:
 def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
     place = f"target {number}"
     if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
-        raise InputError(f"{room}{place} must have a key target or a key exec, and not both")
+        raise InputError(f"{room}{place} must have either a key target or a key exec")
     which = str(row.get("target", row.get("exec")))
     place = f"{place} ({which[:60]})"
     listed = "target" in row and ":" not in which

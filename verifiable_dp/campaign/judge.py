@@ -152,7 +152,7 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
             continue
         digest = word if word.startswith(_DIGEST) else requested.read(word).digest
         if digest not in own:
-            raise InputError(f"request: no request of {str(folder)!r} has the digest {digest[:80]!r}")
+            raise InputError(f"request: no request in {str(folder)!r} has the digest {digest[:80]!r}")
         found[own[digest]] = requested.read(folder / requested.beside(own[digest]))
     return found
 

@@ -35,7 +35,7 @@ def refuse_expired(record: Record) -> None:
     """
     last = record.declared.get("expires")
     if last is not None and time.strftime("%Y-%m-%d", time.gmtime()) > last:
-        raise InputError(f"expires: the record was to be relied on until {last}; audit again")
+        raise InputError(f"expires: the record was valid until {last}; audit again")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class RecordOrigin:
         if self.commit and not re.fullmatch(f"[0-9a-f]{{{_LEAST},64}}", self.commit):
             raise InputError(f"commit must be {_LEAST} hexadecimal digits or more, got {self.commit!r}")
         if self.max_age and not re.fullmatch(r"\d+[mhd]", self.max_age):
-            raise InputError(f"max_age must be such as 30d, 12h or 90m, got {self.max_age!r}")
+            raise InputError(f"max_age must be a time such as 30d, 12h or 90m, got {self.max_age!r}")
 
     def check(self, record: Record) -> None:
         """Refuse a record that is not what is expected, or that has expired.
@@ -105,9 +105,9 @@ class RecordOrigin:
         facts = record.provenance
         place = facts if record.target.ours else facts.target
         if not place.commit.startswith(self.commit):
-            raise InputError(f"commit: the record is of {place.commit or 'an unknown commit'}")
+            raise InputError(f"commit: the record is from {place.commit or 'an unknown commit'}")
         if place.dirty:
-            raise InputError(f"commit: the record is of {place.commit} with uncommitted changes")
+            raise InputError(f"commit: the record is from {place.commit} with uncommitted changes")
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
         code = asked.code if asked else record.provenance.code
@@ -126,4 +126,4 @@ class RecordOrigin:
             raise InputError("source: the record names no file of its code")
         for name in sorted({*known, *there}):
             if known.get(name) != there.get(name):
-                raise InputError(f"source: {name} is not the one that was audited")
+                raise InputError(f"source: {name} is not the file that was audited")

@@ -114,7 +114,7 @@ def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
         yield {
             "claim": f"{row['algorithm']}/{row['claim']}",
             "says": row["statement"]
-            if privacy
+            if privacy and row["basis"] != Basis.OURS
             else _said(row["source"], row["basis"], row["statement"], row["domain"]),
             "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
             "verdict": f"{row['verdict']}{loose}",
@@ -148,7 +148,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
 def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
     """Words after what they are about, with where they hold; if they are ours, they say so."""
     holds = f" Where: {domain}." if domain else ""
-    return f"{'Ours, beside ' if basis == Basis.OURS else ''}{statement}: {words}{holds}"
+    return f"{'Ours, related to ' if basis == Basis.OURS else ''}{statement}: {words}{holds}"
 
 
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
@@ -170,7 +170,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if outcome not in errata.SHOWN:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
-    return register if number in stated(row.source.statement) else f"{register} (in its proof, or beside it)"
+    return register if number in stated(row.source.statement) else f"{register} (in its proof or a remark)"
 
 
 def empty(found: Sequence[Json]) -> list[str]:

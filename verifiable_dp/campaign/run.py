@@ -388,7 +388,7 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     for path, why in found.broken.items():
         if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
             raise InputError(f"out: {str(path)!r}, which was just made, is invalid: {why}")
-        say(f"invalid, and named so on the index: {path}: {why}")
+        say(f"invalid, and listed as invalid in the index: {path}: {why}")
     return place
 
 

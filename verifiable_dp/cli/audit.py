@@ -145,7 +145,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_code(
     "--reward",
     metavar="FILE.PY:NAME",
-    help="Your function that returns a reward; the audit replaces it by its own.",
+    help="Your function that returns a reward; the audit replaces it with its own.",
 )
 @_code("--epsilon-parameter", metavar="NAME", help="Name of the parameter of your code that is epsilon.")
 @_claim("--epsilon", type=float, help="Epsilon of the claim (required for your own code).")
@@ -239,7 +239,7 @@ def audit(
         audit_listed(context, {**context.params})
     require = asked.pop("require")
     if asked.pop("write_baseline"):
-        raise InputError("write_baseline works only without a TARGET, with those in pyproject.toml")
+        raise InputError("write_baseline works only without a TARGET, for the targets in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
     if ask is not None:
         runs = ("checkpoint", "request", "in_process", "cage")

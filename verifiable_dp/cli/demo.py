@@ -36,7 +36,10 @@ target = "bandits.py:leaking"
     help="Write code and reports to this folder.",
 )
 @click.option(
-    "--open/--no-open", "opened", default=None, help="Open the page in a browser; default: on a terminal."
+    "--open/--no-open",
+    "opened",
+    default=None,
+    help="Open the page in a browser (default: only on a terminal).",
 )
 def demo(out: Path, opened: bool | None) -> None:
     """Audit a correct and a leaking bandit, side by side.

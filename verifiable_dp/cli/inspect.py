@@ -23,7 +23,7 @@ from verifiable_dp.core.validate import Given
 @click.option(
     "--play",
     is_flag=True,
-    help="Also run TARGET, to find from which horizon rewards change actions, and why there is no bound.",
+    help="Also run TARGET, to find the horizon from which rewards change actions, and why there is no bound.",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Show how your code TARGET would be called, and what is missing.

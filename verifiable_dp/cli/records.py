@@ -57,7 +57,7 @@ def init(path: Path | None, github: bool) -> None:
     """Write a template for your declarations, or a workflow.
 
     The template goes to PATH (default declarations.toml); describe your deployment in it. If PATH ends in
-    .html, it is a page with the same questions, on which a browser writes the file. With --github,
+    .html, we write a page with the same questions instead; your browser then saves the file. With --github,
     write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml lists under
     [tool.verifiable-dp]. Existing files are not overwritten.
     """

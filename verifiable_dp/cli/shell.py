@@ -482,7 +482,7 @@ def write_request(new: RequestEntry, path: Path) -> None:
     from verifiable_dp.core.validate import InputError
 
     if os.path.lexists(path):
-        raise InputError(f"ask: {str(path)!r} exists already; it is not overwritten")
+        raise InputError(f"ask: {str(path)!r} already exists; it is not overwritten")
     write_text(path, new.written())
     say(f"{new.digest}  {path}")
 
@@ -513,7 +513,7 @@ def falls_short(report: Report, *requires: str) -> bool:
 in_process_option = click.option(
     "--in-process",
     is_flag=True,
-    help="Run your code in this process, for a debugger. Your code can then end the audit.",
+    help="Run your code in this process, to allow debugging. Your code can then end the audit.",
 )
 
 
@@ -522,7 +522,8 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to network, processes and files (Linux; `best`: where possible).",
+    help="Run your code without access to the network, other processes or files (Linux; `best`: if "
+    "possible).",
 )
 
 

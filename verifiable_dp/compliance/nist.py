@@ -267,7 +267,7 @@ def _too_large(delta: float, n: int | None) -> str:
 
 def _harm(record: Reviewed) -> Assessment:
     rows = record.blocks["guarantee"]["threat_hypotheses"]
-    missing = "no threat hypothesis is declared: two worlds that nobody may tell apart"
+    missing = "no threat hypothesis (two worlds that nobody must be able to tell apart) is declared"
     found = _declared(record, missing, "threat_hypotheses")
     if not rows:
         return found
@@ -427,10 +427,10 @@ def _bins(record: Reviewed) -> Assessment:
 
 def _learning(record: Reviewed) -> Assessment:
     if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
-        note = "only the audited output reveals its model of the rewards"
+        note = "only the audited output reveals the target's model of the rewards"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
     if _contextual(record):
-        note = "only the audited output reveals its model of rewards given contexts"
+        note = "only the audited output reveals the target's model of rewards given contexts"
         if record.claim and not words.is_baseline(record):
             return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
         return Assessment("open", "it fits a model of rewards given contexts, and promises no privacy")
@@ -485,7 +485,7 @@ def _implementation(record: Reviewed) -> Assessment:
 
 
 # What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
-BEARS = ("Can void the promise", "Can make it worth less", "Fairness, accuracy and good practice")
+BEARS = ("Can void the promise", "Can weaken the promise", "Fairness, accuracy and good practice")
 _NO_SYNTHETIC = _outside("no synthetic data are released, only the outputs that the guarantee names")
 _RULES = {
     "NIST-H01": _claimed(_large_epsilon),

@@ -143,7 +143,7 @@ class Algorithm(ABC):
         return None
 
     def output(self, state: Own) -> FloatArray:
-        """Numbers that a finished run makes public beside its actions, (n, d)."""
+        """Numbers that a finished run makes public in addition to its actions, (n, d)."""
         return np.zeros((len(state.run), 0))
 
     def session(

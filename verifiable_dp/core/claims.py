@@ -33,9 +33,9 @@ class Source:
     statement
         Number of the theorem, lemma or algorithm in that paper.
     note
-        What was derived or settled here rather than printed there; empty if nothing.
+        What we derived or chose instead of taking it from the paper; empty if nothing.
     basis
-        What it is to what is claimed.
+        How the source relates to the claim.
     """
 
     paper: str
@@ -49,7 +49,7 @@ class Source:
         object.__setattr__(self, "basis", Basis(validate.choice("basis", self.basis, tuple(Basis))))
 
     def as_dict(self) -> JsonDict:
-        """Plain values, as in a record; a basis only where it is not the paper."""
+        """Plain values, as in a record, without the basis if it is the paper."""
         values = asdict(self)
         if self.basis is Basis.PAPER:
             del values["basis"]
@@ -101,14 +101,15 @@ class PrivacyClaim:
     trust_model, unit, adjacency
         Ids of `units`, as values or as text.
     rho
-        Where the promise is rho-zCDP: epsilon and delta are then one point of what it implies, and
-        `zcdp_epsilon(rho, delta)` at most. None: the promise is (epsilon, delta).
+        The rho of a rho-zCDP promise; epsilon and delta are then one point that it implies, and epsilon is at
+        most `zcdp_epsilon(rho, delta)`. None: the promise is (epsilon, delta).
     mu
-        The same of mu-GDP, Gaussian differential privacy, by `gdp_epsilon(mu, delta)`.
+        The same for mu-GDP, Gaussian differential privacy, by `gdp_epsilon(mu, delta)`. If `rho` is given
+        too, both are promised; mu^2/2 must be at most rho, and epsilon follows from mu.
     relation
-        How far apart the inputs are that it speaks of.
+        How far apart the inputs of the promise are.
     protects
-        Of users with contexts: what of them, and from whom; None of others.
+        For users with contexts: what is protected, and from whom; None for others.
 
     Raises
     ------
@@ -143,12 +144,20 @@ class PrivacyClaim:
             least = self.epsilon_at(self.delta)
             if self.epsilon < least * (1 - 1e-9):
                 raise InputError(f"epsilon must be at least {least:g}, which {name} and delta imply")
+        if self.rho is not None and self.mu is not None and self.mu**2 / 2 > self.rho * (1 + 1e-9):
+            raise InputError(f"mu must be at most sqrt(2 rho), {math.sqrt(2 * self.rho):g}, got {self.mu!r}")
 
     @classmethod
     def zcdp(cls, rho: float, delta: float, **words: Given) -> PrivacyClaim:
         """The promise of rho-zCDP, with the epsilon that it implies at `delta`."""
         validate.positive("rho", rho)
         return cls(zcdp_epsilon(rho, validate.probability("delta", delta)), delta, rho=rho, **words)
+
+    @classmethod
+    def normal(cls, rho: float, delta: float, **words: Given) -> PrivacyClaim:
+        """The promise of rho-zCDP by normal noise alone: sqrt(2 rho)-GDP, from which rho-zCDP follows."""
+        validate.positive("rho", rho)
+        return cls.gdp(math.sqrt(2 * rho), delta, rho=rho, **words)
 
     @classmethod
     def of_users(
@@ -171,20 +180,37 @@ class PrivacyClaim:
         """Whether the promise is a whole curve: it says something at every delta above 0."""
         return self.rho is not None or self.mu is not None
 
+    @property
+    def curve(self) -> str:
+        """The entry of `CURVED` that we test: mu if both are promised; empty for (epsilon, delta)."""
+        return "mu" if self.mu is not None else "rho" if self.rho is not None else ""
+
+    def epsilon_of_normal(self, mu: float) -> float:
+        """The epsilon at delta of normal noise of mu in [0, inf], converted as this promise is.
+
+        So it exceeds epsilon if and only if mu exceeds what is promised.
+        """
+        if mu == 0 or math.isinf(mu):
+            return mu
+        if self.delta == 0:
+            return math.inf
+        return zcdp_epsilon(mu**2 / 2, self.delta) if self.curve == "rho" else gdp_epsilon(mu, self.delta)
+
     def epsilon_at(self, delta: float) -> float:
         """The epsilon that a promise of rho or mu implies at any `delta` in (0, 1)."""
         if self.mu is not None:
             return gdp_epsilon(self.mu, delta)
         if self.rho is None:
-            raise InputError("epsilon_at needs a promise of rho or mu, got one of (epsilon, delta)")
+            raise InputError("epsilon_at needs a promise of rho or mu, got a promise of (epsilon, delta)")
         return zcdp_epsilon(self.rho, delta)
 
     def delta_at(self, epsilon: float) -> float:
-        """The delta that the promise implies at any `epsilon` >= 0: its hockey-stick curve at most.
+        """The delta that the promise implies at any `epsilon` >= 0: an upper bound on its hockey-stick curve.
 
-        For rho-zCDP see `zcdp_delta`, for mu-GDP `gdp_delta`. For (epsilon, delta) at a smaller x: delta +
-        (1 - delta) (e^epsilon - e^x) / (1 + e^epsilon), which randomised response with a chance delta to tell
-        all attains (Kairouz, Oh & Viswanath, The composition theorem for differential privacy, ICML 2015).
+        For rho-zCDP see `zcdp_delta`, for mu-GDP `gdp_delta`. For (epsilon, delta) at a smaller x: delta + (1
+        - delta) (e^epsilon - e^x) / (1 + e^epsilon), which is attained by randomised response that reveals
+        everything with probability delta (Kairouz, Oh & Viswanath, The composition theorem for differential
+        privacy, ICML 2015).
         """
         if self.mu is not None:
             return gdp_delta(self.mu, epsilon)
@@ -199,13 +225,13 @@ class PrivacyClaim:
     def under(self, model: str) -> PrivacyClaim:
         """The same promise to users with contexts, ``central`` or ``joint``."""
         if self.protects is None:
-            raise InputError("under needs a promise to users with contexts, got another")
+            raise InputError("under needs a promise to users with contexts, got a different promise")
         return replace(
             self, protects=Protected.of(self.protects.what, validate.choice("model", model, MODELS[:2]))
         )
 
     def as_dict(self) -> JsonDict:
-        """Plain values, as in a record; what says nothing, as rho of another promise, is left out."""
+        """Plain values, as in a record, without those that mean nothing, such as rho of another promise."""
         values = {**asdict(self), "source": self.source and self.source.as_dict()}
         for name in ("rho", "mu"):
             if values[name] is None:
@@ -285,7 +311,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """The delta that mu-GDP implies at epsilon: that of normal noise of deviation 1/mu at distance 1.
+    """The delta that mu-GDP implies at epsilon: that of normal noise with deviation 1/mu at distance 1.
 
     Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Dong, Roth & Su, Gaussian Differential
     Privacy, JRSS B 2022, Corollary 2.13).
@@ -355,9 +381,9 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
     Parameters
     ----------
     claim
-        About single events.
+        A claim about single events.
     size
-        k, the number of events; for ``user`` the most rounds of one user.
+        k, the number of events; for ``user``, the largest number of rounds of one user.
     kind
         ``group`` or ``user``.
 
@@ -409,17 +435,17 @@ class RegretClaim:
         ``mean`` (of regret), ``probability`` (a property fails with probability at most `failure`),
         ``scaling`` (an exponent) or ``comparison``.
     bound
-        The function that computes the formula: `bound(gaps, rule)` of gaps in units of reward and of the
-        algorithm at the horizon asked for, if a check holds measurements against it. None where only a rate
-        is known.
+        The function that computes the formula: `bound(gaps, rule)`, with gaps in units of reward and the
+        algorithm at the requested horizon, if a check compares measurements with it. None if only a rate is
+        known.
     domain
         Where the claim holds, in words.
     checks
-        What it is held against, in order: functions of a trial, which are mostly data (`registry.theorems`).
+        The checks that test it, in order: functions of a trial, which are mostly data (`registry.theorems`).
     about
         What is bounded: ``regret``, or ``utility``, such as errors, or rounds until something is found.
     checkable
-        Whether it can be checked; where not, the note of its source says why.
+        Whether it can be checked; if not, the note of its source says why.
     """
 
     name: str
@@ -438,7 +464,7 @@ class RegretClaim:
         validate.choice("about", self.about, ("regret", "utility"))
 
     def as_dict(self) -> JsonDict:
-        """Plain values without the function, as they stand in a record."""
+        """Plain values without the function, as in a record."""
         plain: JsonDict = {
             name: getattr(self, name) for name in ("name", "statement", "formula", "kind", "about", "domain")
         }

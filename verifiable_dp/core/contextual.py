@@ -82,7 +82,9 @@ class ContextualAlgorithm(Algorithm):
         form = replace(self.form, norm=float(max(1.0, np.linalg.norm(contexts, axis=-1).max(initial=0.0))))
         table = form.table(contexts, rewards)
         if len(table) != self.horizon:
-            raise InputError(f"contexts must have {self.horizon} rounds, the horizon, got {len(table)}")
+            raise InputError(
+                f"contexts must have as many rounds as the horizon, {self.horizon}, got {len(table)}"
+            )
         noise = Seeded(int(rng.integers(1 << 62)))
         seen = play(self, UserTable(form, table), noise, np.arange(n_runs), keep=("actions",)).actions
         return arms_of(seen, self.n_arms)

@@ -461,8 +461,8 @@ def _unpacked(same: str, content: bytes) -> tuple[int, Passed]:
     own = installation()
     if own != same:
         raise InputError(
-            f"scheduler: a worker has another installation ({own}) than this machine ({same}); "
-            "counts could differ"
+            f"scheduler: a worker and this machine have different installations ({own} and {same}); counts "
+            f"could differ"
         )
     import cloudpickle
 

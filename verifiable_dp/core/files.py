@@ -128,12 +128,14 @@ def check_own(what: str, path: str, found: os.stat_result) -> None:
     if found.st_uid not in (os.geteuid(), 0):
         raise InputError(f"{what}: {path!r} belongs to another user, who can change it")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise InputError(f"{what}: others can write {path!r}; if nobody has: chmod 600 {shlex.quote(path)}")
+        raise InputError(
+            f"{what}: others can write to {path!r}; if nobody has, run chmod 600 {shlex.quote(path)}"
+        )
     for folder in Path(os.path.realpath(path)).parents:  # whoever writes one can put another in its place
         mode = os.stat(folder).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             raise InputError(
-                f"{what}: {path!r} can be replaced: everyone can write the folder {str(folder)!r}"
+                f"{what}: {path!r} can be replaced: everyone can write to the folder {str(folder)!r}"
             )
 
 
@@ -148,7 +150,7 @@ def toml(what: str, path: str | PathLike[str], largest: int) -> JsonDict:
     found = content(what, path, largest)
     # The time that a dotted key takes grows with the square of its parts.
     if any(line.count(b".") > _MOST_DOTS for line in found.split(b"\n")):
-        raise InputError(f"{what}: {str(Path(path))!r} has more than {_MOST_DOTS} dots in a line")
+        raise InputError(f"{what}: {str(Path(path))!r} has more than {_MOST_DOTS} dots in one line")
     try:
         return tomllib.loads(found.decode("utf-8-sig"))  # Windows editors begin with a mark
     # A ValueError is also what a number of too many digits is refused with.

@@ -67,7 +67,7 @@ def resumed(turns: Turns, stored: JsonDict) -> Moment:
     now = replace(opened, sums=sums, done=done)
     possible = 0 <= now.rounds <= algorithm.horizon and not state.run.any()
     if not possible or stored["rounds"] != now.rounds:
-        raise InputError(f"session: rounds must be those of the state, got {stored['rounds']!r}")
+        raise InputError(f"session: rounds must match the state, got {stored['rounds']!r}")
     return now
 
 

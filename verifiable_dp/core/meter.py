@@ -115,7 +115,7 @@ class Meter:
         if spent > limit * (1 + _ROUNDING):
             raise BudgetError(
                 f"session: a reward would cost {spent:.6g}, more than the {limit:g} that "
-                f"{algorithm.name} promises; nothing was released, and the session stays as it was"
+                f"{algorithm.name} promises; nothing was released, and the session is unchanged"
             )
         kept = _kept(rows, memory)
         return Meter(spent, float(cost[0]), rows.take(kept), cost[kept])
@@ -131,7 +131,7 @@ class Meter:
         if not cost <= claim.epsilon * (1 + _ROUNDING):
             raise BudgetError(
                 f"session: a report would cost {cost:.6g}, more than the {claim.epsilon:g} that {name} "
-                "promises; it was not taken, and the session stays as it was"
+                "promises; it was not taken, and the session is unchanged"
             )
         return replace(self, spent=max(self.spent, cost))
 

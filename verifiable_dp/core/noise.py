@@ -1,8 +1,8 @@
 """Noise sources: the only door between data and the public.
 
-A mechanism never draws noise and adds it by itself: it hands a `Draw` with the exact value to a source, which
-answers with the released one. A source is a function of the draw; one that changes another is a function
-around it. One mechanism thus serves every use:
+A mechanism never draws noise and adds it by itself: it passes a `Draw` with the exact value to a source,
+which returns the released value. A source is a function of the draw; a source that changes another one is a
+function around it. One mechanism thus serves every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
 - `Recorder` passes a run through and writes down what was released, at which scale;
@@ -215,7 +215,9 @@ class Secure:
             If noise other than Laplace is asked for, a value or scale is not finite, or a scale is negative.
         """
         if draw.normal or draw.freedom:
-            raise InputError("noise: secure sampling has Laplace noise only; give seed=… for other noise")
+            raise InputError(
+                "noise: secure sampling supports only Laplace noise; give seed=… for other noise"
+            )
         where, scales = draw.where, enlarged(draw)
         if not (np.isfinite(draw.value[where]).all() and np.isfinite(scales[where]).all()):
             raise InputError("noise: a value or a scale is not finite; no noise can hide it")

@@ -156,7 +156,7 @@ class _Scored(Population):
         if self.law == "intercept" and theta.shape[-1] < 2:
             raise InputError("law: contexts with an intercept must have a dimension of at least 2, got 1")
         if (self.arms is None) != (theta.ndim == 2):
-            raise InputError("arms must be given where all arms share theta (d,), and only there")
+            raise InputError("arms must be given if and only if all arms share theta (d,)")
         arms = validate.integer("arms", len(theta) if self.arms is None else self.arms, least=2)
         ends = [self._mean(np.array(_extremes(row, self.law))) for row in np.atleast_2d(theta)]
         least, most = min(end[0] for end in ends), max(end[1] for end in ends)
@@ -287,7 +287,7 @@ class Logistic(_Scored):
 
 @dataclass(frozen=True)
 class FiniteTypes(Population):
-    """Users of finitely many types, with any means; the best policy in hindsight is the best of all maps.
+    """Users of finitely many types, with any means; the best policy in hindsight maps types to arms.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ class FiniteTypes(Population):
         rows = self._rows.reshape(len(self._rows), -1)
         same = np.column_stack([(flat == row).all(axis=1) for row in rows])
         if not same.any(axis=1).all():
-            raise InputError("contexts must be those of the types")
+            raise InputError("contexts must be contexts of the types")
         return np.asarray(same.argmax(axis=1), dtype=np.int64)
 
     def means(self, contexts: FloatArray) -> FloatArray:

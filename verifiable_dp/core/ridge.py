@@ -65,9 +65,11 @@ class LinUCB:
         paid = np.ascontiguousarray(rewards, dtype=np.float64)
         given = given[:, :, None] if given.ndim == 3 else given
         if paid.ndim != 3 or given.ndim != 4 or given.shape[:2] != paid.shape[:2]:
-            raise InputError(f"contexts and rewards must fit, got {np.shape(contexts)} and {paid.shape}")
+            raise InputError(
+                f"contexts and rewards must have matching shapes, got {np.shape(contexts)} and {paid.shape}"
+            )
         if given.shape[2] not in (1, paid.shape[2]):
-            raise InputError(f"contexts must be one a user or one an arm, got {np.shape(contexts)}")
+            raise InputError(f"contexts must be one per user or one per arm, got {np.shape(contexts)}")
         arms = np.empty(paid.shape[:2], np.int64)
         models = 1 if self.shared else paid.shape[2]
         _play(given, paid, models, float(self.ridge), np.array(self.radius, dtype=np.float64), arms)

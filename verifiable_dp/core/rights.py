@@ -70,7 +70,7 @@ class FileCounter:
     Parameters
     ----------
     path
-        Path of the file; it is made at the first use. Advancing it holds a lock on its folder.
+        Path of the file, which is created at the first use. Advancing it holds a lock on its folder.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -124,7 +124,7 @@ class SqliteCounter:
     Parameters
     ----------
     path
-        Path of the database; it is made at the first use.
+        Path of the database, which is created at the first use.
     name
         Name of the session.
     """
@@ -351,7 +351,7 @@ class Right:
             finally:
                 if handle >= 0:  # replaced between opening and locking: the next one may be free
                     os.close(handle)
-        raise InputError(f"session: {path!r} is replaced all the time; find out by whom")
+        raise InputError(f"session: {path!r} keeps being replaced; find out what replaces it")
 
     def took(self, mark: Stamped) -> None:
         """Check the mark of the file that was taken, and go on from it.
@@ -398,7 +398,7 @@ class Right:
         self.mine()
         place = self.path or path
         if self.path and not _same(place, self._file):
-            raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
+            raise InputError(f"session: {place!r} has been replaced or removed; find out by whom")
         if not self.path and os.path.lexists(place):
             raise InputError(_EXISTS.format(place))
         mark = self._mark(seal)
@@ -450,7 +450,7 @@ class Right:
         if found not in self._own:
             raise InputError(
                 "session: the counter is not where this session left it: another session has used it; each "
-                "session needs its own counter, and one file"
+                "session needs its own counter and its own file"
             )
         self._at = found
 
@@ -465,7 +465,9 @@ class Right:
             if self._at == mark.stamp:
                 break
             if self._at == before:
-                raise InputError("session: the counter does not advance, though it is where it is expected")
+                raise InputError(
+                    "session: the counter does not advance, though its value is the expected one"
+                )
         self._at, self._own = mark.stamp, {mark.stamp}
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ class Session:
     path
         File that stores the session; if None, it stays in memory until `save` names a file.
     key
-        A secret of at least 16 bytes; without it nobody can change the file unnoticed, or restore it.
+        A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
     counter
         A counter kept outside the file; with it, older copies of the file are refused; see `rights.Counter`.
     tick
@@ -125,7 +125,7 @@ class Session:
         return list(self._steps)
 
     def plot(self) -> Plot:
-        """`spending` over the rounds, below the claim; show it to nobody who must not see `spent`.
+        """`spending` over the rounds, below the claim; show it only to people who may see `spent`.
 
         Raises
         ------
@@ -188,7 +188,9 @@ class Session:
             with self._right.alone():
                 arm, now = self.select(), self._now
                 if round is not None and round != self.rounds:
-                    raise InputError(f"round: the next reward is that of round {self.rounds}, not of another")
+                    raise InputError(
+                        f"round: the next reward belongs to round {self.rounds}, not to another round"
+                    )
                 turns = self._turns
                 after = turns.after(now, turns.added(now, turns.checked(reward), arm))
                 drew = after.query is not now.query
@@ -243,7 +245,7 @@ class Session:
         path
             Of the file. Its name may be no link, and it lies on a file system with locks.
         key
-            A secret of at least 16 bytes; without it nobody can change the file unnoticed, or restore it.
+            A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
 
         Raises
         ------
@@ -255,7 +257,8 @@ class Session:
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
-                    f"session: it lives in {self._right.path!r}; close it, move the file and restore it there"
+                    f"session: it is kept in {self._right.path!r}; close it, move the file and restore it "
+                    "there"
                 )
             key = self._key if key is None else key
             if self._turns.seeded:

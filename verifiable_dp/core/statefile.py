@@ -223,7 +223,7 @@ def read(path: str, data: bytes, key: bytes | None = None) -> JsonDict:
         )
     if not hmac.compare_digest(data, expected):
         made = "with another key, or " if keyed else ""
-        raise InputError(f"session: {path!r} is damaged: its digest was made {made}of other contents")
+        raise InputError(f"session: {path!r} is damaged: its digest was made {made}from other contents")
     if record.get("format") != FORMAT or record.get("version") != VERSION:  # their words: a format
         raise InputError(
             f"session: {path!r} must have format {FORMAT!r}, version {VERSION}, "

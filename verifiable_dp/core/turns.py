@@ -255,7 +255,7 @@ def _noised(draw: Draw, now: Moment, name: str) -> FloatArray:
     apart = (draw.scale != scales) | (draw.count != pulls) if same else draw.where
     if not same or (draw.where & apart).any():
         raise InputError(
-            f"session: {name} asks for other noise at the end of a block than at its beginning, so its "
+            f"session: {name} asks for different noise at the end of a block than at its start, so its "
             "reports cannot get it when they arrive"
         )
     return np.where(draw.where, draw.value, np.nan)

@@ -81,7 +81,7 @@ def _number(name: str, value: Given, accepted: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InputError(f"{name} must be a number {accepted}, got one beyond any float") from None
+        raise InputError(f"{name} must be a number {accepted}, got one too large for a float") from None
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number {accepted}, got {value!r}") from None
 

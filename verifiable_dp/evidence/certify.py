@@ -151,7 +151,7 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
         state, query, top = state.take(on), query.take(on), top[on]
         if not len(top):
             if len(normal) > 1:
-                raise NotOfFormError("algorithm: its noise is not of one kind, Laplace or normal")
+                raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
             return Unfolded(list(reaches.values()), examined, frozenset(batches), True in normal)
         examined += len(top)
         if examined > MOST_STATES:
@@ -333,7 +333,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     )
     run = np.arange(len(policy))
     if len(run) * blocks * (2 + algorithm.n_arms) > _HELD:
-        raise NotOfFormError("algorithm: too many rounds and arms for a chain")
+        raise NotOfFormError("algorithm: too many rounds and arms to unfold as a chain")
     state: State = algorithm.start(run)
     memory: Memory = algorithm.private(run)
     chain = _Chain(algorithm, policy, place, variant, (memory, memory), 0 * run, np.zeros(len(run)))
@@ -401,7 +401,7 @@ class _Chain:
 
         block = played(False)
         if block.normal:
-            raise NotOfFormError("algorithm: normal noise on what is kept between blocks")
+            raise NotOfFormError("algorithm: values that are kept between blocks get normal noise")
         if block.compares:
             halted = played(True)
             if (algorithm.query(halted.after).rounds > 0).any():
@@ -484,7 +484,7 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
         seen = unfolded(algorithm)
         reaches, states, normal = seen.reaches, seen.states, seen.normal
     if normal and (claim.delta == 0 or claim.relation.size > 1):
-        raise NotOfFormError("algorithm: normal noise needs a delta above 0, and is not known of groups")
+        raise NotOfFormError("algorithm: normal noise needs a delta above 0, and is not supported for groups")
     listed = sorted({reach.terms: reach for reach in reaches}.values(), key=lambda reach: -reach.cost)
     found: JsonDict = {
         "form": "normal" if normal else "sums",

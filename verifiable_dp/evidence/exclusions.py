@@ -40,12 +40,17 @@ class Implied(StrEnum):
     """What a record leaves out by what it claims and checks, without a row that says so."""
 
     SHUFFLER = "shuffler"
+    OWN_ACTION = "own-action"
     REACTIONS = "reactions"
     DEPLOYMENT = "deployment"
 
 
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
+    Implied.OWN_ACTION: (
+        "the user's own action: who sees it, beside the others', may learn more of this user",
+        "the user's own action",
+    ),
     Implied.REACTIONS: (
         "adaptive data, which depend on earlier outputs: none of our runs had any",
         "adaptive data",
@@ -116,7 +121,9 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.BATCH_SIZES: "batch sizes other than the smallest and the largest that we found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",
     Left.OWN_CLASSES: "its own classes at outputs or data that we did not try: they have no certificate",
-    Left.NEIGHBOURS: lambda values: f"neighbours that the search did not try: {Tried(**values).describe()}",
+    Left.NEIGHBOURS: lambda values: (
+        f"other pairs of inputs than our search tried: {Tried(**values).describe()}"
+    ),
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
         f"calls for other numbers of runs than {one_of(values['sizes'])}, for which we compared the runs by "

@@ -235,7 +235,7 @@ def played_block(
     counts = [draw.count for draw, _ in forced.calls if draw.count is not None]
     kinds = {(draw.normal, draw.freedom) for draw, _ in forced.calls}
     if len(kinds) > 1 or any(freedom for _, freedom in kinds):
-        raise NotOfFormError("algorithm: its noise is not of one kind, Laplace or normal")
+        raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
     n = len(query.rounds)
     return Block(
         (left, right),

@@ -149,7 +149,7 @@ def _paid(claim: PrivacyClaim, found: NormalFound) -> Paid:
         mine = [(at, change[at == run], k) for at, change, k in replayer.matrices if run in at]
         if mine and most < math.inf:
             most, least = _of_matrices(mine, claim.delta, 1)
-        return epsilon_of_mu(most, claim.delta), _loss(least, claim.delta) if found.fixed > 0 else 0.0
+        return claim.epsilon_of_normal(most), _loss(least, claim.delta) if found.fixed > 0 else 0.0
 
     return paid
 
@@ -205,7 +205,7 @@ def check(
         "epsilon": claim.epsilon,
         "visible": claim.observe == "releases",
         "examined": found.examined,
-        "max_cost": plain(epsilon_of_mu(found.mu, claim.delta)),
+        "max_cost": plain(claim.epsilon_of_normal(found.mu)),
         "max_loss": plain(_loss(found.fixed, claim.delta)),
         "divergence": found.divergence,
     }

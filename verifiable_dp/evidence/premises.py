@@ -134,8 +134,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "the stated {noise} noise",
     ),
     Taken.CLIPPED: _said(
-        "Items are positive semidefinite matrices of clipped {norm}. So they were for {users} users with "
-        "context norms up to {farthest:g}; no others were looked at.",
+        "Items are positive semidefinite matrices of clipped {norm}. This held for {users} users with "
+        "context norms up to {farthest:g}; we examined no others.",
         "items are clipped",
     ),
     Taken.IDEAL_NOISE: _said(

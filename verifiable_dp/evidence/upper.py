@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.claims import CURVED, PrivacyClaim, gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds
@@ -23,7 +24,7 @@ from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import Count, Delta, Loss, Positive, Recorded, Scope, Text, Verdict, said
 from verifiable_dp.evidence.judge import arithmetic
 from verifiable_dp.evidence.judge.certificate import FORM, VERSION, TracedCertificate
-from verifiable_dp.evidence.judge.laws import epsilon_of_mu
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu, of_pure
 from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 
@@ -163,10 +164,22 @@ def unfounded(statistics: Json) -> str:
     return f"the premise {untested[0]} must name the check that tests it" if untested else ""
 
 
+def inner(certificate: Json) -> Json:
+    """A certificate without the form that states it as rho or mu."""
+    return certificate["of"] if certificate.get("form") in CURVED else certificate
+
+
+def stated_as(certificate: Json) -> str:
+    """``rho`` or ``mu`` where the epsilon of a certificate is what that implies; else empty."""
+    form = str(certificate["of"] if certificate["form"] == DIGEST else certificate["form"])
+    return form if form in CURVED else "mu" if form == "normal" else ""
+
+
 def _unjudged(method: Method, certificate: Json) -> str:
     """Why a bound of traced code is not the judge's; empty if it is."""
+    certificate = inner(certificate)
     form = certificate.get("form")
-    known = form == FORM or (form == DIGEST and certificate.get("of") == FORM)
+    known = form == FORM or (form == DIGEST and certificate.get("of") in (FORM, *CURVED))
     return (
         "" if not Method(method).traced or known else f"certificate must be of the form {FORM} for {method}"
     )
@@ -176,7 +189,7 @@ _OF_CALLS = {Taken.RUNS_ALIKE, Taken.RUNS_ALONE}
 
 
 def _of_calls(statistics: Json) -> bool:
-    return "calls" in statistics["certificate"]
+    return "calls" in inner(statistics["certificate"])
 
 
 @dataclass(frozen=True)
@@ -239,16 +252,24 @@ class UpperBound:
         """The bound that follows from a certificate."""
         return cls(evaluated(certificate, delta), delta, scope, paths, method, premises, certificate)
 
-    def check(self, epsilon: float, name: str = "upper bound") -> Check:
-        """The bound held against the claimed `epsilon`, as a check of a record."""
+    def under(self, claim: PrivacyClaim) -> UpperBound:
+        """As a claim counts: of rho or mu, with the epsilon that those of the certificate imply."""
+        if not claim.curve or stated_as(self.certificate) == claim.curve:
+            return self
+        found = {"form": claim.curve, "of": self.certificate}
+        return replace(self, epsilon=evaluated(found, claim.delta), delta=claim.delta, certificate=found)
+
+    def check(self, claim: PrivacyClaim, name: str = "upper bound") -> Check:
+        """The bound held against a claim, as a check of a record."""
+        found = self.under(claim)
         statistics = {
-            "epsilon": epsilon,
-            "delta": self.delta,
-            "scope": self.scope,
-            "paths": self.paths,
-            "method": str(self.method),
-            "premises": [premise.as_dict() for premise in self.premises],
-            "certificate": dict(self.certificate),
+            "epsilon": claim.epsilon,
+            "delta": found.delta,
+            "scope": found.scope,
+            "paths": found.paths,
+            "method": str(found.method),
+            "premises": [premise.as_dict() for premise in found.premises],
+            "certificate": dict(found.certificate),
         }
         return Check.of(name, KIND, statistics)
 
@@ -341,6 +362,33 @@ def _largest_path(certificate: Json, delta: float) -> float:
     return arithmetic.judged(TracedCertificate.of(certificate), delta)
 
 
+_IMPLIED = {"rho": zcdp_epsilon, "mu": gdp_epsilon}
+
+
+@form("rho")
+@form("mu")
+def _of_curve(certificate: Json, delta: float) -> float:
+    """The epsilon at `delta` that rho or mu, as ``form`` says, of the certificate ``of`` implies."""
+    name = str(certificate["form"])
+    value = _curved(certificate["of"], name)
+    if value == 0 or math.isinf(value):
+        return value
+    return _IMPLIED[name](value, delta) if delta > 0 else math.inf
+
+
+def _curved(certificate: Json, name: str) -> float:
+    """The rho or mu that follows from a certificate which states neither."""
+    kind = certificate["form"]
+    if kind == "normal":
+        mu = max((mu_of(state["terms"]) for state in certificate["states"]), default=0.0)
+        return mu if name == "mu" else mu**2 / 2
+    if kind == FORM:
+        return arithmetic.curved(TracedCertificate.of(certificate), name)
+    if kind == DIGEST or kind in CURVED:
+        raise InputError(f"certificate: the form {kind} gives no {name}")
+    return of_pure(evaluated(certificate, 0.0), name)
+
+
 @form("group")
 def _times(certificate: Json, delta: float) -> float:
     """``size`` times the epsilon of one event, whose certificate is ``of``: a chain of neighbours."""
@@ -392,16 +440,16 @@ def condensed(check: Json) -> JsonDict:
 
 def recorded(certificate: Json, epsilon: float) -> JsonDict:
     """A certificate as a record holds it: whole up to `LARGEST` bytes, else by its digest."""
-    whole = dict(certificate)
-    if whole["form"] != FORM:
+    whole, core = dict(certificate), inner(certificate)
+    if core["form"] != FORM:
         return whole
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
     if len(text) <= LARGEST:
         return whole
-    seen = arithmetic.counted(TracedCertificate.of(whole))
-    made = {"form": DIGEST, "of": FORM, "version": VERSION, "epsilon": epsilon, "size": len(text)}
+    seen = arithmetic.counted(TracedCertificate.of(core))
+    made = {"form": DIGEST, "of": whole["form"], "version": VERSION, "epsilon": epsilon, "size": len(text)}
     made |= {"sha256": hashlib.sha256(text.encode()).hexdigest(), **seen._asdict()}
-    return {**made, "calls": whole["calls"]} if "calls" in whole else made
+    return {**made, "calls": core["calls"]} if "calls" in core else made
 
 
 _REACHED = {
@@ -430,7 +478,7 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     The arithmetic of a certificate and the prices of its shifts need the certificate alone; that the plain
     code does what it says is seen by replays, which only a re-run makes.
     """
-    certificate = statistics["certificate"]
+    certificate = inner(statistics["certificate"])
     if not Method(statistics["method"]).traced:
         return ""
     if certificate["form"] == DIGEST:
@@ -441,10 +489,8 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
     again = "run" if rerun else "not run"
-    rows, charges = (
-        f"{n} {what}{'s' * (n != 1)}" for n, what in ((seen.rows, "row"), (seen.charges, "charge"))
-    )
-    return f"{rows} {how}, {charges} taken on trust, replays {again} again"
+    rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof"
+    return f"{rows} {how}, {seen.charges or 'none'} taken on trust, replays {again} again"
 
 
 # ---------------------------------------------------------------- the check

@@ -61,7 +61,7 @@ def starter(path: Path) -> Path:
     if path.is_dir():
         path = path / "declarations.toml"
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} exists already; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
     return files.write_text(path, STARTER)
 
 
@@ -212,7 +212,7 @@ def _text(said: str, value: JsonValue, form: Json) -> str:
     if type(value) is datetime.date and "pattern" in form:
         value = value.isoformat()
     if not isinstance(value, str):
-        raise InputError(f"{said} must be a text in quotes, got {type(value).__name__}")
+        raise InputError(f"{said} must be text in quotes, got {type(value).__name__}")
     if len(value) > _LONGEST:
         raise InputError(f"{said} must have at most {_LONGEST} characters, got {len(value)}")
     text = value.strip()

@@ -31,9 +31,12 @@ def detected(record: Record) -> str:
         return "At the event tested, no true epsilon would have been detected."
     if conclude.constant(record.checks):
         return f"{unmoved(record)[:1].upper()}{unmoved(record)[1:]}."
+    tried = record.power.black_box if record.power else None
+    if tried and record.power and not record.power.of_event:
+        return f"{_sampled(tried)}; smaller leaks may pass, and leaks of another kind."
     return (
-        "The sampling test refutes the claim with 95 % probability if the loss at its event is "
-        f"{digits(seen)} or more. Code with that epsilon may have a smaller loss at this event."
+        f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. An "
+        "epsilon of that size need not show: the loss of this event may be smaller."
     )
 
 
@@ -62,7 +65,7 @@ def power(record: Record) -> str:
         return (
             f"Samples alone would detect {variant(found)} with {_chance(found)}; it {often}. Its epsilon "
             f"is not known: a loss of {digits(found.smallest_epsilon)} at delta {record.claimed.delta:g} at "
-            "the event tested would show, by the binomial law."
+            "the event tested would show, by the binomial distribution."
         )
     nominal = found.variant is not None and found.variant.stated == "nominal"
     stated = ". That epsilon is nominal: the claim times that factor" if nominal else ""
@@ -73,11 +76,11 @@ def _exactly(found: Power) -> str:
     """Which reduction of the noise exact computation refutes."""
     divided, each = f"noise divided by {found.noise_divided_by:.4g}", found.every_batch_at
     if found.by == "exact":
-        return f"with {divided}, the exact law of the actions exceeds the claim"
+        return f"with {divided}, the exact epsilon of the actions exceeds the claim"
     one = f"with {divided} in all batches, a lower bound on delta exceeds the claim in one of them"
-    return (
-        f"{one}. In a single batch, only noise divided by {each:.3g} or more is sure to show" if each else one
-    )
+    if not each:
+        return one
+    return f"{one}. In a single batch, only noise divided by {each:.3g} or more is certain to be detected"
 
 
 def variant(power: Power) -> str:

@@ -112,7 +112,7 @@ QUESTIONS = (
     Question(
         "expires",
         "expiry",
-        "Until which day is the record to be relied on?",
+        "Until which day may people rely on the record?",
         _DAY,
         "2030-12-31",
         "d",
@@ -145,7 +145,7 @@ QUESTIONS = (
     Question(
         "deployment.query_model",
         "query model",
-        "Does each answer depend on those before?",
+        "Does each answer depend on earlier answers?",
         _one_of("interactive", "non-interactive"),
         '"interactive"',
         "a",
@@ -163,7 +163,7 @@ QUESTIONS = (
     Question(
         "deployment.data_source",
         "growth of the data",
-        "Do the data stay as they are (static), or do they grow (dynamic)?",
+        "Do the data stay the same (static) or grow (dynamic)?",
         _one_of("static", "dynamic"),
         '"dynamic"',
         "a",
@@ -192,7 +192,7 @@ QUESTIONS = (
     Question(
         "threat_hypotheses",
         "harm to prevent",
-        "Which harm is to be prevented, as two worlds that must not be told apart?",
+        "Which harm must be prevented, described as two worlds that nobody must be able to tell apart?",
         _listed(_PAIR),
         '[{ harm = "<a reader finds out that one visitor clicked in round 2>", '
         "world_0 = [[0.0, 1.0], [0.0, 0.0]], world_1 = [[0.0, 1.0], [1.0, 0.0]] }]",
@@ -212,7 +212,7 @@ QUESTIONS = (
     Question(
         worth.CAP,
         "what enforces the cap",
-        "What enforces the most rounds, or the total, of one person?",
+        "What enforces the limit on one person's rounds, or on the total?",
         _TEXT,
         '"<a cap per account in the event pipeline>"',
         "d",
@@ -230,7 +230,7 @@ QUESTIONS = (
     Question(
         worth.TOTAL,
         "total epsilon of one person",
-        "What is the most epsilon that one person spends, over all months and systems?",
+        "What is the most epsilon that one person uses, over all months and systems?",
         {"type": "number", "exclusiveMinimum": 0},
         "4.0",
         "c",
@@ -275,7 +275,7 @@ QUESTIONS = (
     Question(
         "data_security.encrypted",
         "encryption",
-        "Are raw data encrypted, stored and on their way?",
+        "Are raw data encrypted, both at rest and in transit?",
         _YES_NO,
         "true",
         "d",
@@ -334,7 +334,7 @@ QUESTIONS = (
         "1",
         "b",
         worth.kept,
-        "1000000 stands for ever.",
+        "1000000 means for ever.",
     ),
     Question(
         "data_minimisation.statement",

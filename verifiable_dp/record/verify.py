@@ -148,7 +148,7 @@ def _finite(word: str) -> float:
 
 def _whole(word: str) -> int:
     if len(word) > _DIGITS:
-        raise InputError(f"record: corrupted: {word[:30]}... is beyond what a float holds")
+        raise InputError(f"record: corrupted: {word[:30]}... is too large for a float")
     return int(word)
 
 
@@ -185,8 +185,7 @@ def check_digest(whole: Json, what: str = "record") -> None:
     stated, found = whole.get("digest"), digest(whole)
     if stated != found:
         raise InputError(
-            f"{what}: edited or corrupted: its digest is {shortened(stated)}, "
-            f"and that of its values is {found}"
+            f"{what}: edited or corrupted: its digest is {shortened(stated)}, but its values have {found}"
         )
 
 
@@ -304,13 +303,18 @@ def _about_the_claim(record: Record) -> None:
             stated, asked = check.statistics.get(key), getattr(record.claimed, key)
             if stated != asked:
                 place = f"checks.{i}.statistics.{key}"
-                raise InputError(f"record: {place} must be that of the claim, {asked!r}, got {stated!r}")
+                raise InputError(f"record: {place} must agree with the claim, {asked!r}, got {stated!r}")
+    curve = record.claim.value.curve if record.claim else ""
     for i, check in enumerate(record.of_kind(upper.KIND)):
+        if curve and upper.stated_as(check.statistics["certificate"]) != curve:
+            raise InputError(
+                f"record: upper bound {i + 1}: its certificate must state {curve}, as the claim does"
+            )
         if why := upper.unfounded(check.statistics):
             raise InputError(f"record: upper bound {i + 1}: {why}")
     names = [check.name for check in record.checks]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"record: checks must have names of their own, got {twice[0]!r} twice")
+        raise InputError(f"record: checks must have distinct names, got {twice[0]!r} twice")
     refuted = {check.name for check in record.checks if check.verdict == "refuted"}
     for i, example in enumerate(record.counterexamples):
         if example.check not in refuted:
@@ -336,7 +340,7 @@ def _powered(record: Record) -> None:
         least = claim.epsilon * (1 + TOLERANCE)
         same = math.isclose(float(power.smallest_epsilon), least, rel_tol=rounding.TOLERANCE)
         if power.largest not in costs or not same:
-            raise InputError("record: power must be that of alignment: any excess over the claim")
+            raise InputError("record: power must agree with alignment: any excess over the claim")
     found = power.black_box
     if found is None:
         return
@@ -344,10 +348,10 @@ def _powered(record: Record) -> None:
     # With delta the epsilon of a variant is not known: then that of the event is stated.
     stated = [row for row in rows if row[1] in (found.smallest_epsilon, "nan")]
     if not stated or float(stated[0][2]) < found.probability:
-        raise InputError("record: power.black_box must be that of a variant that was tried")
+        raise InputError("record: power.black_box must belong to a variant that was tried")
     nominal = power.by == "black_box" and power.variant is not None and power.variant.stated != "event"
     if nominal and (power.smallest_epsilon, power.probability) != (found.smallest_epsilon, found.probability):
-        raise InputError("record: power must be that of power.black_box")
+        raise InputError("record: power must agree with power.black_box")
 
 
 def _worded(record: Record) -> None:
@@ -389,7 +393,8 @@ def _rejudge(record: Record, values: Json) -> int:
         try:
             if check.form.about != about:
                 raise InputError(
-                    f"record: {place}.kind must be about {about}, got {check.kind!r}, {check.form.about}"
+                    f"record: {place}.kind must be a kind of check about {about}, got {check.kind!r}, which "
+                    f"is about {check.form.about}"
                 )
             recorded = check.as_dict()
             (again,) = judged_again([recorded])
@@ -519,7 +524,7 @@ def examine(record: Json) -> int:
 
 def _examined(record: Json) -> int:
     if record["checks"] and record["claim"] is None:
-        raise InputError("record: claim must be given, as there are checks of it")
+        raise InputError("record: claim must be given, because there are checks of it")
     parsed = Record.of(record)
     count = _rejudge(parsed, record)
     _about_the_claim(parsed)

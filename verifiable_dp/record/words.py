@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
 from verifiable_dp.core.validate import Json
@@ -25,7 +26,7 @@ from verifiable_dp.record.power_words import unmoved
 from verifiable_dp.record.power_words import variant as variant
 
 _ARMLESS = {
-    "actions": "the round in which it halts and the estimate that it releases",
+    "actions": "the halting round and the released estimate",
     "releases": "every noisy partial sum",
 }
 NON_CLAIMS = (
@@ -49,11 +50,21 @@ def is_printed(record: Record) -> bool:
     return bool(record.target.role == Role.PRINTED)
 
 
+CHECK = (  # what `verify` does with a record, and what it does not notice
+    "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
+    "of the target's code; with it, it runs the audit again and compares every count. Neither notices a "
+    "fault of the tool, an untested assumption that is false, or what production runs. Who edits a record "
+    "can write a new digest, too: changed counts then show only with --rerun; changed words, dates and "
+    "declarations only by a signature."
+)
+
+
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
+    printed = "the listing as printed; the errata say what the default variant corrects, which"
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
-        Role.PRINTED: "the listing as printed, which the default variant corrects",
+        Role.PRINTED: f"{printed} {'may be' if record.verdict == 'refuted' else 'need not be'} a leak",
     }.get(record.target.role)
     return "; ".join(filter(None, (said, record.target.note, unbounded(record))))
 
@@ -142,7 +153,7 @@ def _detected(record: Record) -> str:
     seen, kind = catches(record)
     return (
         f"Epsilon {digits(seen)} {kind} would have been detected with 95 % probability; leaks of another "
-        "kind, such as rare ones, may pass."
+        "kind, such as rare ones, may go unnoticed."
     )
 
 
@@ -213,7 +224,7 @@ def of_calls(record: Record) -> str:
     """Which calls an upper bound is about, where calls make several runs."""
     name = record.bound.check
     bounds = [c for c in record.checks if c.kind == "upper_bound" and c.name == name]
-    sizes = bounds[0].statistics["certificate"].get("calls") if bounds else None
+    sizes = upper.inner(bounds[0].statistics["certificate"]).get("calls") if bounds else None
     if not sizes:
         return ""
     return " of calls for one run" if sizes == [1] else f" of calls for {one_of(sizes)} runs"
@@ -311,11 +322,15 @@ def changed(record: Record) -> str:
 
 
 def seen(record: Record) -> str:
+    """What the adversary of a record's claim sees."""
+    return observed(record.claimed, record.target.plays)
+
+
+def observed(claim: Claim | PrivacyClaim, plays: Plays) -> str:
     """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
-    claim = record.claimed
-    if record.target.plays == Plays.DATA and claim.observe == Observed.RELEASES:
+    if plays == Plays.DATA and claim.observe == Observed.RELEASES:
         return "what the mechanism releases"
-    if is_stream(record) and claim.observe in _ARMLESS:
+    if plays == Plays.STREAM and claim.observe in _ARMLESS:
         return _ARMLESS[claim.observe]
     if claim.protects and Protected(claim.protects).model == "joint":
         local = claim.trust_model == TrustModel.LOCAL
@@ -338,9 +353,8 @@ def kind(record: Record) -> str:
 def unit(record: Record) -> str:
     """The unit of privacy of a claim; a stream has values for rewards."""
     claim = record.claimed
-    found = Unit(claim.unit).words(claim.size)
     of_stream = is_stream(record) and claim.unit == Unit.REWARD
-    return f"{found} (here: {changed(record)})" if of_stream else found
+    return f"event: {changed(record)}" if of_stream else Unit(claim.unit).words(claim.size)
 
 
 def neighbours(record: Record) -> str:
@@ -373,7 +387,10 @@ def by_claim(record: Record) -> list[Implied]:
     """What a record leaves out without a row that says so, the gravest first."""
     if not record.checks:
         return []
-    found = [Implied.SHUFFLER] if record.claim and record.claim.observe == "shuffled" else []
+    claim = record.claim
+    found = [Implied.SHUFFLER] if claim and claim.observe == "shuffled" else []
+    joint = claim and claim.protects and Protected(claim.protects).model == "joint"
+    found += [Implied.OWN_ACTION] if joint and not is_baseline(record) else []
     played = any(_PLAYED & check.statistics.keys() for check in record.checks)
     if record.target.plays != Plays.DATA and not played:
         found.append(Implied.REACTIONS)
@@ -409,7 +426,7 @@ def level(record: Record) -> str:
     once = f"{1 / max(alphas):,.0f} audits"
     return (
         f"If the claim is true, the sampling tests wrongly reject it at most once in {once}. "
-        "(Elsewhere the level is 95 %: the chance that a named leak is caught, or that a bound holds.)"
+        "All else that rests on samples holds at 95 %."
     )
 
 
@@ -423,7 +440,8 @@ def _finds(check: Check) -> bool:
 def counted(record: Record) -> str:
     """Which kinds of checks on privacy refuted the claim, found nothing, or could not decide."""
     able: dict[str, set[str]] = {}
-    for check in filter(_finds, record.checks):
+    blind = record.reason == "unsearched"  # samples then show nothing
+    for check in (c for c in record.checks if _finds(c) and not (blind and c.form.sampled)):
         able.setdefault(check.form.short or check.kind.replace("_", " "), set()).add(str(check.verdict))
     if not able:
         return "No check could find a violation." if record.checks else ""

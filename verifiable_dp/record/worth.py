@@ -35,7 +35,7 @@ OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
 VOID = 10.0  # of one person: above it a coin-toss guess becomes a certainty of more than 99.99 %
 _LONG = 365  # days
 _EVER = 36_500  # days, longer than a life
-_UNCHECKED = "nothing speaks against it, and nothing was checked"
+_UNCHECKED = "nothing contradicts it, and nothing was checked"
 COMMIT = 7  # characters that tell commits apart
 _NONE = re.compile(r"\W*(none|no|nothing|nobody|nil)\W*", re.IGNORECASE)  # a whole answer
 _EMPTY = re.compile(r"\W*(n/?a|unknown|tbd|todo)?\W*", re.IGNORECASE)
@@ -100,7 +100,7 @@ def outputs(value: JsonValue, record: Record) -> Judged:
 
 def _output(one: JsonValue) -> Judged:
     if isinstance(one, str):
-        return HOLE, f"the promise does not cover it, and who reads it is not said (readers): {one}"
+        return HOLE, f"the promise does not cover it, and its readers are not declared (readers): {one}"
     if one["readers"] == "trusted":
         return OK, ""
     readers = {"others": "others read", "public": "the public reads"}[one["readers"]]
@@ -124,7 +124,7 @@ def actors(value: JsonValue, record: Record) -> Judged:
         return HOLE, "the central model needs a trusted curator, and no actor is trusted"
     apart = [actor["role"] for actor in value if not actor["trusted"]]
     if apart and lookup(record.declared, READERS) is None:
-        return OPEN, f"whether {apart[0]} reads raw data is not said; answer {READERS}, too"
+        return OPEN, f"it is not declared whether {apart[0]} reads raw data; answer {READERS}, too"
     return OK, "it does not contradict the promise"
 
 
@@ -175,7 +175,7 @@ def total(value: JsonValue, record: Record) -> Judged:
 def kept(value: JsonValue, record: Record) -> Judged:
     """Days that raw data are kept."""
     if value > _EVER:
-        return HOLE, f"{value} days are longer than a life: they are kept for ever"
+        return HOLE, f"{value} days are longer than a lifetime, so the data are kept for ever"
     if value > _LONG:
         return OPEN, f"{value} days are more than {_LONG}; say in the statement why"
     return OK, _UNCHECKED

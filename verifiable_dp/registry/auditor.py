@@ -134,8 +134,8 @@ class Auditor:
         for mutant in self.mutants:
             if mutant.caught_by is not None and all(check is not mutant.caught_by for check in known):
                 raise InputError(
-                    f"mutants: caught_by of {mutant.name!r} must be an object in the `checks` of a claim of "
-                    f"{self.name}, got another {type(mutant.caught_by).__name__}"
+                    f"mutants: caught_by of {mutant.name!r} must be one of the `checks` of a claim of "
+                    f"{self.name}, got a {type(mutant.caught_by).__name__} that no claim has"
                 )
 
     def regret(
@@ -180,5 +180,5 @@ class Auditor:
             If the class has one variant only.
         """
         if self.printed is None:
-            raise InputError(f"{self.name} has one variant: its listing is right as printed")
+            raise InputError(f"{self.name} has only one variant: its listing is correct as printed")
         return {**self.instance, **self.printed.changes, "variant": "printed"}

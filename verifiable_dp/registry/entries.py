@@ -100,7 +100,7 @@ def _loaded(name: str) -> Auditor:
         near = difflib.get_close_matches(name, points, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         if name.endswith(".py"):
-            raise InputError(f"target: {name!r} is a file; say what in it is audited: {name}:NAME")
+            raise InputError(f"target: {name!r} is a file; name what to audit in it: {name}:NAME")
         raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(sorted(points))}{hint}")
     if why := plugins.kept_out(points[name]):
         raise InputError(f"catalogue: {points[name].value} ({name!r}) is not imported: {why}")
@@ -143,7 +143,7 @@ def make(name: str, /, **parameters: Given) -> Algorithm:
 def catalogue() -> pd.DataFrame:
     """All registered algorithms: columns name, paper, model, claims.
 
-    The model of one that cannot be imported is ``broken``, and its paper says why.
+    If an algorithm cannot be imported, its model is ``broken``, and its paper gives the reason.
 
     Raises
     ------

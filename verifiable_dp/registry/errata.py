@@ -169,9 +169,7 @@ class Erratum:
         if (self.find is None) != (self.kind == "text"):
             raise InputError(f"find must be given for {self.name}, unless its kind is text")
         if isinstance(self.find, Fault) != (self.kind == "privacy"):
-            raise InputError(
-                f"find must be a Fault for {self.name} if its kind is privacy, and not otherwise"
-            )
+            raise InputError(f"find must be a Fault for {self.name} if and only if its kind is privacy")
         validate.choice("register", self.register, tuple(REGISTERS))
         if not self.quotes:
             raise InputError(f"quotes must not be empty for {self.name}")
@@ -203,7 +201,7 @@ def read(path: str | PathLike[str], paper: str, evidence: Mapping[str, Find]) ->
         source, find = items.made(Source, about, paper=paper), evidence.get(row.get("name", ""))
         found.append(items.made(Erratum, row, source=source, quotes=quotes, find=find))
     if unknown := evidence.keys() - {erratum.name for erratum in found}:
-        raise InputError(f"errata: {Path(path).name} has none for the evidence {sorted(unknown)}")
+        raise InputError(f"errata: {Path(path).name} has no erratum for the evidence {sorted(unknown)}")
     return tuple(found)
 
 

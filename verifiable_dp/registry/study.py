@@ -120,7 +120,7 @@ class Line:
 
     def __post_init__(self) -> None:
         if not self.cells or (self.xs is not None and len(self.xs) != len(self.cells)):
-            raise InputError(f"line {self.label!r}: there must be cells, and as many xs as cells if any")
+            raise InputError(f"line {self.label!r} must have cells, and either no xs or as many xs as cells")
 
 
 @dataclass(frozen=True)

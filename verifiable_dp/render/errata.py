@@ -43,7 +43,7 @@ def verify_errata(given: Given) -> JsonDict:
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     for name, count in Counter(str(row.get("name")) for row in named).items():
         if count > 1:
-            raise InputError(f"errata: {name[:60]!r} must stand once, got {count} rows of it")
+            raise InputError(f"errata: {name[:60]!r} must occur once, got {count} rows of it")
     return verify_sealed(whole, "errata", ERRATA_VERSION, _again)
 
 

@@ -65,18 +65,20 @@ RULES = {
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim, by the bound that their noise gives.",
+        "By the bound that their noise gives, releases cost more than the privacy claim.",
         "raise the scale of the noise, release less often, or clip what one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
-        "rewrite this line so that we can follow it (others may come next), or rely on the tests alone",
+        "rewrite this line so that we can follow it (later lines may need the same), or rely on the tests "
+        "alone",
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
         "The audit could neither refute the privacy claim nor show enough in its favour.",
-        "try a larger --budget or a smaller instance, or see the evidence against the claim with -v",
+        "a larger --budget or a smaller instance sharpens the tests; only an upper bound excludes leaks "
+        "(DP201 says where it ends); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
         "warning",

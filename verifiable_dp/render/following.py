@@ -132,7 +132,7 @@ def following(record: Reviewed, brief: bool = False) -> str:
         return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
-    first = f"Look by hand for the {faults}. " if names else ""
+    first = f"Check by hand for the {faults}. " if names else ""
     if caught(record) > WEAK:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"

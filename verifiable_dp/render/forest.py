@@ -43,7 +43,7 @@ def certainty(record: Record, *, narrow: bool = False) -> str | None:
             axes.annotate("declared", (declared, 60), (-4 if right else 4, 0), **style)
         axes.annotate("a coin toss", (rounds[-1], 50), (0, 4), ha="right", **_OFFSET)
         axes.set(ylim=(45, 103), ylabel="right guesses (%)", xscale="log")
-        axes.set_xlabel("rounds of one person")
+        axes.set_xlabel(f"{promised.several(record)} of one person")
         plots.decades(axes.xaxis)
 
     return plots.single("certainty", 2.3, draw, narrow=narrow)

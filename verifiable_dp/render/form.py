@@ -8,7 +8,7 @@ from pathlib import Path
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record import questions
-from verifiable_dp.render.page import environment, style
+from verifiable_dp.render.page import filled, style
 
 _KINDS = {"boolean": "yes", "integer": "number", "number": "number", "string": "text"}
 
@@ -54,11 +54,7 @@ def render() -> str:
         table: [(one, _field(one.id.rpartition(".")[2], one.form)) for one in found]
         for table, found in questions.tables().items()
     }
-    return (
-        environment()
-        .get_template("form.html.jinja")
-        .render(style=style() + style("form.css"), script=style("form.js"), asked=asked)
-    )
+    return filled("form.html.jinja", "form.css", script=style("form.js"), asked=asked)
 
 
 def write(path: Path) -> Path:
@@ -70,5 +66,5 @@ def write(path: Path) -> Path:
         If there is something at `path` already, or it cannot be written.
     """
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} exists already; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
     return files.write_text(path, render())

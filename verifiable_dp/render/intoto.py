@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 
-from verifiable_dp.core.validate import InputError, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
@@ -51,23 +51,33 @@ def to_intoto(
     source = record.target.source
     if not (source.path and source.sha256):
         raise InputError("to: in-toto needs a subject, and this record names no audited file with a digest")
-    found = outcomes(record)
-    ci = record.provenance.ci
-    known = ci.run_url if ci else None
+    found, run = outcomes(record), run_of(record, url)
     by_status = {status: [o.title for o in found if o.status == status] for status in _LISTS}
     predicate = {
         "result": _RESULTS[decision(record).result],
         "configuration": _configuration(record, name, content),
-        **({"url": url or known} if url or known else {}),
+        **({"url": run} if run else {}),
         **{_LISTS[status]: titles for status, titles in by_status.items()},
     }
-    statement = {
-        "_type": STATEMENT,
-        "subject": [{"name": source.path, "digest": {"sha256": source.sha256}}],
-        "predicateType": PREDICATE,
-        "predicate": predicate,
-    }
-    return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
+    return statement(source.path, source.sha256, PREDICATE, predicate)
+
+
+def statement(name: str, sha256: str, kind: str, predicate: Json) -> str:
+    """A Statement v1 on one file."""
+    subject = [{"name": name, "digest": {"sha256": sha256}}]
+    whole = {"_type": STATEMENT, "subject": subject, "predicateType": kind, "predicate": predicate}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def run_of(record: Record, url: str) -> str:
+    """The address of the run of CI: this one, or that which the record knows; empty without either."""
+    ci = record.provenance.ci
+    return url or (ci.run_url if ci else None) or ""
+
+
+def sha256_of(record: Record, content: bytes | None) -> str:
+    """Of a record's file, or of what it would be."""
+    return hashlib.sha256(text(record.as_dict()).encode() if content is None else content).hexdigest()
 
 
 _PROMISE = ("epsilon", "delta", "rho", "mu", "observe")  # descriptors are to hold less than 1 KB
@@ -78,7 +88,6 @@ _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failed
 def _configuration(record: Record, name: str, content: bytes | None) -> list[JsonDict]:
     """Resource descriptors: the record, the plan that decides every count, and the tool."""
     whole = record.as_dict()
-    written = text(whole).encode() if content is None else content
     decided = decision(record)
     claim = {key: value for key, value in (whole["claim"] or {}).items() if key in _PROMISE}
     plan = canonical({"claim": claim, "plan": whole["plan"], "seed": record.seed}).encode()
@@ -87,7 +96,7 @@ def _configuration(record: Record, name: str, content: bytes | None) -> list[Jso
         {
             "name": name,
             "mediaType": "application/json",
-            "digest": {"sha256": hashlib.sha256(written).hexdigest()},
+            "digest": {"sha256": sha256_of(record, content)},
             "annotations": {
                 "recordDigest": record.digest,
                 "schemaVersion": record.schema_version,

@@ -17,7 +17,7 @@ from verifiable_dp.selfcheck.mutation import concluded, summary
 MUTANTS_VERSION = "mutants-2.0.0"
 RUNGS = {
     "alignment": "alignment",
-    "exact": "exact law",
+    "exact": "exact distribution",
     "shuffle": "exact bounds of shuffling",
     "black_box": "black box",
 }
@@ -111,6 +111,7 @@ def render(whole: Json) -> str:
         groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],
         rungs=RUNGS,
+        outcomes=OUTCOMES,
         samples=samples,
     )
 

@@ -31,11 +31,13 @@ from verifiable_dp.registry.errata import REGISTERS, excerpt
 from verifiable_dp.render import (
     audited,
     bounds,
+    figures,
     following,
     forest,
     limits,
     plainly,
     plots,
+    prices,
     promised,
     strength,
     strips,
@@ -123,7 +125,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         lstrip_blocks=True,
         finalize=finalize,
     )
-    found.globals |= {"policy": _policy, "uncounted": bounds.uncounted}
+    found.globals |= {"policy": _policy, "uncounted": bounds.uncounted, "script": ""}
     found.filters |= {
         "number": _number,
         "name": _isolated,
@@ -182,9 +184,8 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
     "time": timelines.over_time,
-    "constants": plots.constants,
-    "scaling": timelines.scaling_fit,
-    "prices": timelines.prices,
+    "scaling": timelines.over_others,
+    "prices": prices.prices,
     "course": timelines.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
@@ -234,8 +235,11 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "holes": questions.holes(record),
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
+        "several": promised.several(record),
         "worlds": timelines.worlds,
         "tried": kills.tried(record),
+        "terms": promised.terms(record) if record.claim else [],
+        "check": words.CHECK,
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
@@ -279,6 +283,7 @@ def render(record: Record, *, drawn: bool = True, around: summary_card.Around = 
         **context(record, around),
         style=style() + style("card.css") + (style("tracing.css") if traced else "") + style("hazards.css"),
         plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
+        studied=layouts(figures.panels, around.prices["figure"]) if drawn and around.prices else None,
         spent=timelines.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],
@@ -384,19 +389,15 @@ def render_study(whole: Json) -> str:
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:
     """The page of a figure of a study, `shown` as inline SVG, with links to those before and after it."""
-    return (
-        environment()
-        .get_template("figure.html.jinja")
-        .render(
-            w=whole,
-            figure=figure,
-            shown=ours(shown),
-            before=before,
-            after=after,
-            title=f"{whole['study']}: {_words(figure['name']).replace('-', ' ')}",
-            style=style(),
-            by_name={row["name"]: row for row in whole["statements"]},
-        )
+    return filled(
+        "figure.html.jinja",
+        w=whole,
+        figure=figure,
+        shown=ours(shown),
+        before=before,
+        after=after,
+        title=f"{whole['study']}: {_words(figure['name']).replace('-', ' ')}",
+        by_name={row["name"]: row for row in whole["statements"]},
     )
 
 
@@ -478,13 +479,15 @@ def render_index(
         states={state: counts[state] for state in _STATES if counts[state]},
         said=words,
         undecided=kills.UNDECIDED,
-        script=style("portfolio.js"),
+        room=_ROOM,
+        script=style("portfolio.js") if rows else "",
         options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
         broken=broken,
         example=shlex.quote(paths[0]) if paths else "RECORD",
     )
 
 
+_ROOM = 900  # words of records that an index shows before it folds the others
 _STATES = ("refuted", "hole", "undecided", "weak", "holds", "unaudited", "baseline")
 
 
@@ -520,9 +523,6 @@ def _flags(whole: nist.Reviewed) -> list[str]:
 
 def _row(record: Record) -> JsonDict:
     """What an index shows of a record."""
-    checks = record.regret_checks
-    bounds = {c.statistics.get("instance"): c for c in checks if c.kind == "mean_bound"}
-    rivals = [c for c in checks if c.kind == "comparison" and c.statistics.get("instance") in bounds]
     whole = nist.Reviewed.with_blocks(record, blocks.of(record))
     asked = following.open_hazards(whole)
     return {
@@ -547,9 +547,6 @@ def _row(record: Record) -> JsonDict:
         "missed": kills.missed(record),
         "undecided": kills.undecided(record),
         "flags": _flags(whole),
-        "worse": [m for m in record.mutants if m.breaks == "regret"],
-        "bounds": bounds,
-        "comparisons": rivals,
     }
 
 

@@ -48,9 +48,18 @@ def _promise(record: Record) -> str:
     but = f", plus a probability of {delta:g}" if delta else ""
     also = f", delta {delta:g}" if delta else ""
     false = ", which does not hold" if record.verdict == "refuted" else ""
+    start, end = f"The promise{false}", ""
+    if claim.curve:
+        start = f"The promise is {words.promised(record)}{false}. "
+        if claim.mu is None:
+            start += "By one conversion of several this implies"
+            end = " Another conversion or delta gives another epsilon: a difference of two is no reserve."
+        else:
+            start += "As all noise is normal, this implies" if claim.rho is not None else "This implies"
+            end = " Another delta has another epsilon."
     return (
-        f"The promise{false}: changing {words.changed(record)} makes anything seen in "
-        f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g}{also})."
+        f"{start}: changing {words.changed(record)} makes anything seen in "
+        f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g}{also}).{end}"
     )
 
 

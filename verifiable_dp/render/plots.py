@@ -325,11 +325,7 @@ def hockey_stick(record: Record, *, narrow: bool = False) -> str | None:
     found = record.of_kind("curve")
     if not found:
         return None
-    numbers = found[0].statistics
-    claim = PrivacyClaim(
-        float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"), mu=numbers.get("mu")
-    )
-    return curve(claim, found[0].result["points"], narrow=narrow)
+    return curve(record.claimed.value, found[0].result["points"], narrow=narrow)
 
 
 def curve(
@@ -404,11 +400,10 @@ def claimed(record: Record) -> str:
     return "yardstick" if record.target.role is Role.BASELINE else "claim"
 
 
-def _against(axes: Axes, record: Record, costs: Sequence[float], right: float) -> float:
+def against(axes: Axes, record: Record, costs: Sequence[float], right: float) -> float:
     """Draw the claim as a line and leave room above; the height at which the infinite stands."""
-    claim = float((traced(record) or {})["epsilon"])
-    finite = [y for y in costs if y < float("inf")]
-    top = 1.3 * max([claim, *finite])
+    claim = record.claimed.epsilon
+    top = 1.3 * max([claim, *(y for y in costs if y < float("inf"))])
     axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label=claimed(record))
     axes.set_ylim(0, top)
     axes.set_xlim(0, right)
@@ -427,7 +422,7 @@ def budget(record: Record, *, narrow: bool = False) -> str | None:
     paid = [(x, y) for x, y in points if y < float("inf")]
 
     def draw(axes: Axes) -> None:
-        edge = _against(axes, record, [y for _, y in points], right)
+        edge = against(axes, record, [y for _, y in points], right)
         if paid:
             xs, ys = zip(*paid, strict=True)
             axes.vlines(xs, 0, ys, color=GOOD, linewidth=1)
@@ -451,7 +446,7 @@ def spending(record: Record, *, narrow: bool = False) -> str | None:
     right = max(int(numbers["releases"]), int(points[-1][0])) + 1
 
     def draw(axes: Axes) -> None:
-        _against(axes, record, [y for _, y in points], right)
+        against(axes, record, [y for _, y in points], right)
         xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
         axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
         framed(axes, "releases so far", "cost at most (epsilon)")
@@ -509,34 +504,3 @@ def bars(errors: Sequence[float], means: Sequence[float] = ()) -> list[float] | 
     sizes = [_SURE * float(error) for error in errors]
     sizes = [min(size, 0.9 * mean) for size, mean in zip(sizes, means, strict=True)] if means else sizes
     return sizes if any(sizes) else None
-
-
-def constants(record: Record, *, narrow: bool = False) -> str | None:
-    """Means over a logarithmic axis with their straight fits, and with the claimed leading constant."""
-    checks = [c for c in record.regret_checks if c.kind == "linear_in_log"]
-    if not checks:
-        return None
-
-    def draw(axes: Axes) -> None:
-        for check, marker, color in zip(checks, "osD^", (GOOD, BAD, RIVAL, INK), strict=False):
-            numbers, result = check.statistics, check.result
-            xs, ys = zip(*[(p[0], p[1]) for p in numbers["points"]], strict=True)
-            ends = (min(xs), max(xs))
-            fit = [result["intercept"] + result["slope"] * math.log(x) for x in ends]
-            name = numbers.get("instance", check.name)
-            sizes = [p[2] for p in numbers["points"]]
-            axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, color=color, markersize=4, capsize=2)
-            axes.plot(ends, fit, color=color, linewidth=1, label=f"{name}: slope {result['slope']:.3g}")
-            given = [numbers["most_slope"], numbers["slope"]]
-            claimed = next((float(value) for value in given if value is not None), None)
-            if claimed is not None:
-                one_sided, room = given[0] is not None, float(numbers["margin"])
-                steepest = claimed + room if one_sided else claimed
-                most = [fit[0], fit[0] + steepest * (math.log(ends[1]) - math.log(ends[0]))]
-                label = f"{'at most' if one_sided else 'claimed'}: slope {claimed:.3g}"
-                label += f" {'+' if one_sided else '±'} {room:.3g}" if room else ""
-                axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
-        over = checks[0].statistics.get("over", "horizon T")
-        framed(axes, over, "mean pseudo-regret (units of reward)", log="x", columns=1)
-
-    return single("constants", 2.6 + 0.32 * len(checks), draw, narrow=narrow)

@@ -72,7 +72,7 @@ def find(folder: str | Path) -> Portfolio:
     def held(verified: Callable[[Path], Result | None], path: Path) -> Result | None:
         try:
             if not _inside(place, path):
-                raise InputError("it is a link out of the folder, which is not followed")
+                raise InputError("it is a link out of the folder, and we do not follow such links")
             return verified(path)
         except InputError as error:
             broken[path] = str(error)

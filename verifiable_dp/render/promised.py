@@ -32,20 +32,36 @@ def promise(record: Record) -> str:
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
-        one = f" It {verb} one {_event(record)}; a person if truly declared."
+        one = f" It {verb} one {_event(record)}; a person, if the declaration is true."
     local = claim.trust_model == TrustModel.LOCAL
     who = "anyone, even the operator," if local else "anyone"
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
     }.get(claim.trust_model, "")
-    loosely = "so" if claim.mu is not None else "loosely converted"  # that of mu is exact
-    implied = f"{words.promised(record)}, {loosely} at most " if claim.curve else ""
+    how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "by normal noise"
+    implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
         f"{words.changed(record).partition(' (')[0]}, against {who} who sees "
         f"{words.seen(record)}{trusted}.{one}"
     )
+
+
+def terms(record: Record) -> list[tuple[str, str]]:
+    """What is promised, and to whom, as labels and words; of a baseline, what it is tested against."""
+    claim, source = record.claimed, record.claimed.source
+    implied = f"{words.promised(record)}; by one conversion of several, " if claim.curve else ""
+    by = "set by the audit" if words.is_baseline(record) else "claimed by the person who ran the audit"
+    note = f" ({source.note})" if source and source.note else ""
+    return [
+        ("Privacy parameters", f"{implied}epsilon {digits(claim.epsilon)}, delta {digits(claim.delta)}"),
+        ("Trust model", words.trust(record)),
+        ("Unit of privacy", words.unit(record)),
+        ("Neighbouring inputs", words.neighbours(record)),
+        ("The adversary sees", words.seen(record)),
+        ("Source", f"{source.paper}, {source.statement}{note}" if source else f"none; {by}"),
+    ]
 
 
 def _of_events(record: Record) -> bool:
@@ -64,6 +80,11 @@ def _event(record: Record) -> str:
     return "entry" if record.target.plays == Plays.DATA else "round"
 
 
+def several(record: Record) -> str:
+    """What a person may have several of: rounds, values or entries."""
+    return "entries" if _event(record) == "entry" else f"{_event(record)}s"
+
+
 _ROUNDS = 10  # of a person, whom the card speaks of where nothing is declared
 
 
@@ -79,7 +100,7 @@ def of_a_person(record: Reviewed) -> list[str]:
     least = most = declared
     if declared is None:
         least, most = 2, min(_ROUNDS, int(record.target.parameters.get("horizon") or _ROUNDS))
-    what = "entries" if _event(record) == "entry" else f"{_event(record)}s"
+    what = several(record)
     rows = [
         row for row in record.blocks["guarantee"]["group_privacy"] if max(2, least) <= row["rounds"] <= most
     ]
@@ -93,7 +114,7 @@ def of_rounds(row: Json, what: str, which: str) -> str:
         whose = f"{person}for a person with {row['rounds']} ({which})"
         return f"{whose} this conversion gives no guarantee: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    less = f"is protected less: epsilon {digits(row['epsilon'])}{delta}"
+    less = f"is less protected, with epsilon {digits(row['epsilon'])}{delta}"
     return f"{person}a person with {row['rounds']} ({which}) {less}"
 
 

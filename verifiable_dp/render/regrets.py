@@ -77,7 +77,7 @@ def _bounds(record: Record) -> str:
     if all(derived) and derived:
         return "our bounds"
     return (
-        f"the stated bounds (parts of {sum(derived)} of {len(derived)} are our own)"
+        f"the stated bounds ({sum(derived)} of {len(derived)} are partly our own)"
         if any(derived)
         else _THEOREMS
     )

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState, beside
+from verifiable_dp.render import studied
 from verifiable_dp.render.summary_card import Around
 
 _PAGES = (
@@ -53,7 +54,10 @@ def of(path: Path, record: Record, page: Path | None = None, signed: SignatureSt
         anchor = quote(record.target.name)
         found += (("broken variants", f"{address(above / 'mutants.html', page)}#{anchor}"),)
     known = signed or signature(path, record)
-    return Around(found, known if known.there else None)
+    prices = studied.over_epsilon(record, above) if page and found else None
+    if page and prices:
+        prices["link"] = address(prices.pop("path").with_name("index.html"), page)
+    return Around(found, known if known.there else None, prices)
 
 
 def _twin(path: Path, record: Record, above: Path) -> tuple[str, Path] | None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.sealing import text
-from verifiable_dp.render.intoto import STATEMENT
+from verifiable_dp.render.intoto import run_of, sha256_of, statement
 from verifiable_dp.render.rendering import Rendering
 
 PREDICATE = "https://slsa.dev/provenance/v1"
@@ -42,46 +38,37 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
     made = record.provenance
     asked = made.request
     if asked is None:
-        raise InputError("to: slsa needs a record that holds what was asked; audit again with this version")
-    written = text(record.as_dict()).encode() if content is None else content
+        raise InputError("to: slsa needs a record that contains its request; audit again with this version")
     request = asked.as_dict()
-    known = made.ci.run_url if made.ci else None
     files = [
         {"uri": f"file:{path}", "digest": {"sha256": found}}
         for path, found in request["target"]["files"].items()
     ]
-    statement: JsonDict = {
-        "_type": STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": hashlib.sha256(written).hexdigest()}}],
-        "predicateType": PREDICATE,
-        "predicate": {
-            "buildDefinition": {
-                "buildType": TYPE,
-                "externalParameters": {key: value for key, value in request.items() if key not in _OWN},
-                "internalParameters": {"packages": request["packages"], "nonce": request["nonce"]},
-                "resolvedDependencies": [
-                    *files,
-                    {
-                        "uri": f"{PACKAGE}@{made.version}",
-                        "digest": {"sha256": request["code"]},
-                        "annotations": {"commit": made.commit, "dirty": made.dirty},
-                    },
-                ],
-            },
-            "runDetails": {
-                "builder": {"id": f"{PACKAGE}@{made.version}", "version": {"python": made.python}},
-                "metadata": {
-                    "invocationId": url or known or request["digest"],
-                    "startedOn": made.started,
-                    "finishedOn": made.finished,
+    predicate: JsonDict = {
+        "buildDefinition": {
+            "buildType": TYPE,
+            "externalParameters": {key: value for key, value in request.items() if key not in _OWN},
+            "internalParameters": {"packages": request["packages"], "nonce": request["nonce"]},
+            "resolvedDependencies": [
+                *files,
+                {
+                    "uri": f"{PACKAGE}@{made.version}",
+                    "digest": {"sha256": request["code"]},
+                    "annotations": {"commit": made.commit, "dirty": made.dirty},
                 },
-                "byproducts": [
-                    {"name": "request", "digest": {"sha256": request["digest"].partition(":")[2]}}
-                ],
+            ],
+        },
+        "runDetails": {
+            "builder": {"id": f"{PACKAGE}@{made.version}", "version": {"python": made.python}},
+            "metadata": {
+                "invocationId": run_of(record, url) or request["digest"],
+                "startedOn": made.started,
+                "finishedOn": made.finished,
             },
+            "byproducts": [{"name": "request", "digest": {"sha256": request["digest"].partition(":")[2]}}],
         },
     }
-    return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
+    return statement(name, sha256_of(record, content), PREDICATE, predicate)
 
 
 _OWN = ("digest", "packages", "nonce", "code", "made", "schema_version")  # of the run, or said elsewhere

@@ -77,7 +77,7 @@ def strength(record: Record) -> Strength:
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
     leak = f"less noise{batches}" if record.power else "a loss at the event tested"
-    mark = f"{leak} caught from epsilon {digits(ratio * claim)}"
+    mark = f"{leak} is caught from epsilon {digits(ratio * claim)} on"
     if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
     none = "no epsilon is known to be caught" if unknown else "no leak is known to be caught"
@@ -105,7 +105,7 @@ def _sampled(record: Record) -> str:
     """That what refutes was seen in sampled runs, and how often those are wrong; empty where it was not."""
     checks = [c for c in words.sampling(record) if c.result.get("epsilon_lower") == words.least(record)]
     level = max((float(c.statistics["alpha"]) for c in checks), default=0.0)
-    said = ", found in sampled runs, which reject a true claim at most once in {:,.0f} audits"
+    said = "; it comes from sampled runs, which reject a true claim at most once in {:,.0f} audits"
     return said.format(1 / level) if level else ""
 
 
@@ -131,13 +131,13 @@ def brief(record: Record, missed: int = 0) -> str:
         if missed:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "which only the proof covers" if bounded else "which were not examined"
-            others = f"{fault} only in others, {rest}"
+            others = f"{fault} only in other runs, {rest}"
         return f"{runs} runs checked exactly; {others}."
     if power.by in ("exact", "shuffle"):
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"in one, {power.every_batch_at:.3g} times less may pass"
+        single = f"in a single one, noise {power.every_batch_at:.3g} times too small may pass"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     if power.of_event:
@@ -174,7 +174,7 @@ def could_pass(record: Record, ratio: float) -> str:
         return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
     if math.isinf(ratio):
         return f"{who} could miss a leak of any size"
-    return f"{who} could miss {ratio:.3g} times the claim, other leaks more"
+    return f"{who} could miss {ratio:.3g} times the claim, and more of other leaks"
 
 
 def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import Reviewed
-from verifiable_dp.core.claims import gdp_mu
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
@@ -41,10 +41,13 @@ class Around:
         Words and relative address of each page or file beside it.
     signature
         What is known of the signature file beside the record, which a page does not check; None without one.
+    prices
+        Regret against epsilon in a study beside it (`studied.over_epsilon`), with its `link`; None if none.
     """
 
     links: tuple[tuple[str, str], ...] = ()
     signature: SignatureState | None = None
+    prices: Json | None = None
 
 
 ALONE = Around()
@@ -201,9 +204,9 @@ def _verdict(record: Record, terse: int) -> str:
     if record.verdict == "refuted":
         return f"Does not hold: {words.broken(record)}; promised {words.promised(record)}"
     if record.verdict == "inconclusive":
-        return (
-            f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
-        )
+        least = words.least(record)
+        known = f"epsilon is at least {digits(least)}" if least else "nothing is known of epsilon"
+        return f"Undecided: {known}, promised {words.promised(record)}"
     return _found_nothing(record, terse)
 
 
@@ -235,20 +238,13 @@ def _between(record: Record) -> str:
     promised = "as promised" if digits(record.bound.epsilon) == digits(claim.epsilon) else ""
     where = f"= {low.removeprefix('exactly ')}" if low == high else f"is {low} to {high}"
     found = f"epsilon {where}{delta}"
-    if claim.curve and not promised:
-        return f"{_of_curve(record)}; {found}"
+    if claim.curve:  # its epsilon is but what it implies, and so is that of the bound
+        return (
+            f"{words.promised(record)}, as promised; {found}"
+            if promised
+            else f"promised {words.promised(record)}; {found}"
+        )
     return f"{found}, {promised or f'promised {digits(claim.epsilon)}'}"
-
-
-def _of_curve(record: Record) -> str:
-    """The promise of a curve, whose epsilon is but what it implies; normal noise has the curve of its mu."""
-    claim, bound = record.claimed, record.bound
-    promised = words.promised(record)
-    check = next(c for c in record.of_kind("upper_bound") if c.name == bound.check)
-    if claim.rho is None or check.statistics["certificate"]["form"] != "normal":
-        return f"promised {promised}"
-    spent = gdp_mu(float(bound.epsilon), bound.delta) ** 2 / 2
-    return f"{promised}, as promised" if digits(spent) == digits(claim.rho) else f"promised {promised}"
 
 
 def _assumed(record: Record) -> str:
@@ -281,7 +277,7 @@ def _held(record: Record, terse: int) -> str:
         found.append(f"{capital(words.why(record))}.")
     if record.regret and not terse:
         loose = regrets.loose(record)
-        coarse = f"; {loose} allow{'s' if loose == 1 else ''} tenfold regret" if loose else ""
+        coarse = f"; {loose} would miss tenfold regret" if loose else ""
         where = " (other settings)" if audited.elsewhere(record) else ""
         found.append(f"{words.measured(record)}{where}: {regrets.agreeing(record)}{coarse}.")
     return " ".join(filter(None, found))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.kills import OUTCOMES
 from verifiable_dp.record.model import Record
@@ -55,17 +54,14 @@ def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
     lines = [(1, GOOD, 2.0, names[0]), (2, INK, 1.0, names[1])][: 1 if alike else 2]
 
     def draw(axes: Axes) -> None:
-        top = 1.3 * max([claim, *(cost for _, cost, _ in finite)])
-        axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label=plots.claimed(record))
+        edge = plots.against(axes, record, [cost for _, cost, _ in finite], 1.02 * max(right, 1))
         times = [0, *(t for t, _, _ in finite), *(beyond or [right])]
         for column, color, width, name in lines:
             ys = [0.0, *(row[column] for row in finite)]
             axes.step(times, [*ys, ys[-1]], where="post", color=color, linewidth=width, label=name)
         if beyond:
-            axes.plot(beyond, [0.93 * top], "^", color=BAD, markersize=7, clip_on=False, label="no bound")
+            axes.plot(beyond, [edge], "^", color=BAD, markersize=7, clip_on=False, label="no bound")
             axes.axvline(beyond[0], color=BAD, linewidth=0.8, linestyle=":")
-        axes.set_xlim(0, 1.02 * max(right, 1))
-        axes.set_ylim(0, top)
         plots.framed(axes, "rounds so far", "epsilon" if record.claimed.delta else "epsilon (log of a ratio)")
 
     return plots.single("loss over time", 2.5, draw, narrow=narrow)
@@ -221,71 +217,42 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
 # ---------------------------------------------------------------- scaling
 
 
-def line(points: Sequence[Sequence[float]], log_power: float) -> tuple[float, float]:
-    """Slope and intercept of log y - log_power log log x over log x, by least squares."""
-    xs, ys = _logs(points, log_power)
-    x, y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
-    slope = math.fsum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / math.fsum(
-        (a - x) ** 2 for a in xs
-    )
-    return slope, y - slope * x
-
-
-def _logs(points: Sequence[Sequence[float]], log_power: float) -> tuple[list[float], list[float]]:
-    xs = [math.log(p[0]) for p in points]
-    # Not a power of log x where there is none: log 1 is 0.
-    part = [log_power * math.log(x) if log_power else 0.0 for x in xs]
-    return xs, [math.log(p[1]) - less for p, less in zip(points, part, strict=True)]
-
-
-def scaling_fit(record: Record, *, narrow: bool = False) -> str | None:
-    """Points on logarithmic axes with their fitted lines, and the slopes that the claim allows as wedges.
-
-    A figure for each quantity that the rates are over. Each check is divided by its value in the middle, so
-    that all pass through 1 there, and those with a power of log x by that power too.
-    """
-    by_quantity: dict[str, list[Check]] = {}
-    for check in record.regret_checks:
-        if check.kind == "scaling" and len({p[0] for p in check.statistics["points"]}) > 1:
-            by_quantity.setdefault(check.statistics.get("over", "horizon T"), []).append(check)
-
-    def draw(axes: Axes, over: str) -> None:
-        for check, marker, color in zip(by_quantity[over], _MARKERS, plots.MANY, strict=False):
-            _fit(axes, check, marker, color)
-        plots.framed(axes, over, "relative to the middle", log="xy", columns=1)
-
-    heights = {over: 2.6 + (0.3 if narrow else 0.16) * len(shown) for over, shown in by_quantity.items()}
-    return (
-        "".join(
-            plots.single(f"scaling {number}", height, functools.partial(draw, over=over), narrow=narrow)
-            for number, (over, height) in enumerate(heights.items())
-        )
-        or None
-    )
-
-
 def over_time(record: Record, *, narrow: bool = False) -> str | None:
     """Mean regret over horizons with the rate that its theorem claims; None where none was measured so."""
-    checks = [c for c in record.regret_checks if c.kind in _GROWING]
-    checks = [c for c in checks if c.statistics.get("over", "horizon T") in ("horizon T", "T")]
-    checks = [c for c in checks if len(c.statistics["points"]) > 1]
-    if not checks:
-        return None
+    checks = _rates(record).get(_TIME)
+    return _grown("regret over time", _TIME, checks, narrow) if checks else None
 
+
+def over_others(record: Record, *, narrow: bool = False) -> str | None:
+    """The same over each quantity but the horizon."""
+    others = [(over, checks) for over, checks in _rates(record).items() if over != _TIME]
+    drawn = (_grown(f"scaling {number}", *one, narrow) for number, one in enumerate(others))
+    return "".join(drawn) or None
+
+
+def _rates(record: Record) -> dict[str, list[Check]]:
+    """Checks of growth by what it is in."""
+    found: dict[str, list[Check]] = {}
+    for check in record.regret_checks:
+        if check.kind in ("scaling", "linear_in_log") and len({p[0] for p in check.statistics["points"]}) > 1:
+            over = check.statistics.get("over", "T")
+            found.setdefault(_TIME if over in ("horizon T", "T") else over, []).append(check)
+    return found
+
+
+def _grown(name: str, over: str, checks: Sequence[Check], narrow: bool) -> str:
     height = 2.6 + (0.32 if narrow else 0.18) * len(checks)
-    draw = functools.partial(growing, checks=checks, over="horizon T (rounds)")
-    return plots.single("regret over time", height, draw, narrow=narrow)
+    return plots.single(name, height, functools.partial(growing, checks=checks, over=over), narrow=narrow)
 
 
 def growing(axes: Axes, checks: Sequence[Check], over: str) -> None:
     """Means over a quantity, which is horizon T where no check says another, with the claimed rates."""
     for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
-        _growing(axes, check, marker, color, _LETTERS.get(over, over))
+        _growing(axes, check, marker, color, "T" if over == _TIME else over)
     plots.framed(axes, over, "mean pseudo-regret (units of reward)", log="xy", columns=2)
 
 
-_GROWING = ("scaling", "linear_in_log")
-_LETTERS = {"horizon T (rounds)": "T"}
+_TIME = "horizon T (rounds)"
 
 
 def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> None:
@@ -306,56 +273,6 @@ def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> 
     style: Style = {"color": color, "linestyle": "--", "linewidth": 1}
     growth = [math.exp(line + shift) for line in claimed]
     axes.plot(xs, growth, label=f"{instance}: theorem's rate {rate}", **style)
-
-
-def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
-    numbers, result = check.statistics, check.result
-    claimed, margin = float(numbers["exponent"]), float(numbers["margin"])
-    xs, ys = _logs(numbers["points"], float(numbers["log_power"]))
-    slope, start = line(numbers["points"], float(numbers["log_power"]))
-    middle = (min(xs) + max(xs)) / 2
-    zero = start + slope * middle  # the fitted value in the middle
-    ends = [min(xs), max(xs)]
-    means = [math.exp(y - zero) for y in ys]
-    sizes = [p[2] / p[1] * mean for p, mean in zip(numbers["points"], means, strict=True)]
-    style: Style = {"color": color, "markersize": 4, "capsize": 2}
-    axes.errorbar([math.exp(x) for x in xs], means, yerr=plots.bars(sizes, means), fmt=marker, **style)
-    span = [[math.exp((claimed + side * margin) * (x - middle)) for x in ends] for side in (-1, 1)]
-    across = [math.exp(x) for x in ends]
-    axes.fill_between(across, span[0], span[1], color=color, alpha=0.15, linewidth=0)
-    low, high = float(result["lower"]), float(result["upper"])
-    label = (
-        f"{numbers.get('instance', check.name)}: slope {slope:.3g} (95 %: {low:.3g} to {high:.3g}), "
-        f"claimed {claimed:.3g} ± {margin:.3g}"
-    )
-    axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)
-
-
-def prices(record: Record, *, narrow: bool = False) -> str | None:
-    """Mean regret over epsilon beside that of the baseline without privacy; None without a table of both."""
-    tables = [t for t in record.tables if t.kind == "price"]
-    rows = [row for t in tables for row in readings.joined(t.statistics, t.result)]
-    places: dict[str, list[Json]] = {}
-    for row in rows:
-        places.setdefault(f"{row['instance']}, T = {digits(row['horizon'])}", []).append(row)
-    if not rows:
-        return None
-
-    def draw(axes: Axes) -> None:
-        for (place, found), marker, color in zip(places.items(), _MARKERS, plots.MANY, strict=False):
-            xs, means = ([float(row[key]) for row in found] for key in ("epsilon", "mean_a"))
-            sizes = [
-                [max(mean - float(row["lower_a"]), 0.0) for mean, row in zip(means, found, strict=True)],
-                [max(float(row["upper_a"]) - mean, 0.0) for mean, row in zip(means, found, strict=True)],
-            ]
-            style: Style = {"color": color, "markersize": 4, "linewidth": 1.2}
-            label = f"{found[0]['private']}: {place}"
-            axes.errorbar(xs, means, yerr=sizes, fmt=f"{marker}-", label=label, **style)
-            free = [float(row["mean_b"]) for row in found]
-            axes.plot(xs, free, "--", color=color, linewidth=1, label=f"{found[0]['free']}: {place}")
-        plots.framed(axes, "epsilon", "mean pseudo-regret", log="xy", columns=2)
-
-    return plots.single("prices", 2.4 + (0.34 if narrow else 0.28) * len(places), draw, narrow=narrow)
 
 
 # ---------------------------------------------------------------- broken variants

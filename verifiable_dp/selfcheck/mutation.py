@@ -310,7 +310,7 @@ def _lower(check: Json) -> float:
 
 _WORDS = {
     "alignment": "a transcript",
-    "exact": "the exact law",
+    "exact": "the exact distribution",
     "shuffle": "the exact bounds",
     "black_box": "the black box",
     "": "",

@@ -210,7 +210,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "off by one depth",
-            "the budget is split among too few releases: one fewer than a reward enters",
+            "the budget is split among one release fewer than a reward enters",
             "scale",
             _unsplit(lambda entries: (entries - 1) / entries),
             _split,
@@ -287,12 +287,12 @@ def _hidden_operators() -> list[Operator]:
 
 _LAWS: tuple[tuple[str, str, Reshape], ...] = (
     ("one-sided noise", "only the absolute value of the noise is added", _one_sided),
-    ("uniform noise", "noise of the right variance, but uniform", _uniform),
-    ("normal noise", "noise of the right variance, but normal: no pure epsilon", _normal),
+    ("uniform noise", "uniform noise of the right variance", _uniform),
+    ("normal noise", "normal noise of the right variance, which gives no pure epsilon", _normal),
     ("clipped noise x3", "noise beyond three scales is cut off", _clipped(3.0)),
     ("clipped noise x8", "noise beyond eight scales, one draw in three thousand, is cut off", _clipped(8.0)),
     ("coarse noise", "the noise, not the release, is rounded to thirds of its scale", _coarse),
-    ("float32", "value and noise are added in single precision: the last bits reveal the value", _single),
+    ("float32", "value and noise are added in single precision, so the last bits reveal the value", _single),
     ("sign kept", "the release gets the sign of the exact value", _signed),
     ("zeros bare", "a sum of zero is released without noise", _silent_zero),
 )

@@ -145,7 +145,7 @@ def _size_of(query: Query) -> tuple[int, ...]:
 def _multiplied(factor: float) -> Operator:
     return Operator(
         f"sensitivity x{factor:g}",
-        f"rewards are scaled by {factor:g} before the noise is added: the sensitivity is wrong",
+        f"rewards are scaled by {factor:g} before the noise is added, so the sensitivity is wrong",
         "answer",
         lambda algorithm: ChangedAnswer(algorithm, lambda answer, query: factor * answer),
         lambda found: asks_sums(found) or found.hidden,
@@ -318,7 +318,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "limit x2",
-            "rewards are truncated at twice the limit that the noise suits",
+            "rewards are truncated at twice the limit for which the noise is made",
             "truncation",
             _ask(lambda ask: Truncated(2 * ask.limit, ask.centre)),
             _truncates,

@@ -93,7 +93,10 @@ def taken(target: Foreign, given: GivenRole) -> tuple[str, Function[Foreign]]:
         ways = WAYS if given.contexts is None else WITH_CONTEXTS
         raise InputError(f"target: {target.__qualname__} must have {ways}")
     if given.reward:
-        raise InputError("reward works only with code that plays by itself, not with a function of a table")
+        raise InputError(
+            "reward works only with code that generates its own rewards, not with a function "
+            "of a reward table"
+        )
     settable = parameters_of(target)
     rest = any(parameter.kind is parameter.VAR_KEYWORD for parameter in settable.values())
     name = str(getattr(code_of(target), "__qualname__", target))
@@ -130,8 +133,8 @@ def contextual(function: Function[Foreign], form: Contexts) -> tuple[str, Functi
     kinds = ["contexts", "rewards", *(["n_runs"] if many else []), "rng"]
     if len(names) != len(kinds) or ("rewards" in names and names.index("rewards") == 0):
         raise InputError(
-            "target must be play(contexts, rewards, rng) or play_many(contexts, rewards, n_runs, rng) where "
-            f"contexts are given, got parameters ({', '.join(names)})"
+            "target must be play(contexts, rewards, rng) or play_many(contexts, rewards, n_runs, rng) if "
+            "contexts are given, got parameters ({', '.join(names)})"
         )
     free = [kind for kind in kinds if kind not in names]
     places = {name: kinds.index(name if name in kinds else free.pop(0)) for name in names}

@@ -89,8 +89,8 @@ class Caged:
         taken = enter(self.seconds) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
-                f"cage: this system allows {', '.join(taken) or 'nothing of it'}; required are {USER} and "
-                f"{OFFLINE}; give best, or none"
+                f"cage: {USER} and {OFFLINE} are required, but this system allows only "
+                f"{', '.join(taken) or 'none of it'}; give best, or none"
             )
         return taken
 

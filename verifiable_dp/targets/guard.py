@@ -256,8 +256,8 @@ def watched() -> Iterator[None]:
         replaced = [name for holder, values in before for name in _put_back(holder, values)]
     if replaced:
         raise InputError(
-            f"target: it replaced {', '.join(replaced[:3])}, on which the record depends; "
-            "it must leave the modules of others alone"
+            f"target: it replaced {', '.join(replaced[:3])}, on which the record depends; it must not "
+            f"change other modules"
         )
 
 

@@ -212,7 +212,7 @@ def released(result: Foreign) -> Released:
     if odd is not None:
         raise InputError(
             "release must return plain numbers, text, or lists, tuples or arrays of these, got "
-            f"{type(odd).__name__} {odd!r:.40}, which can tell its reader more than the audit sees; return "
+            f"{type(odd).__name__} {odd!r:.40}, which can show a reader more than the audit sees; return "
             "its values as floats (numpy.asarray(x, float)) or as text"
         )
     several = type(result) in (list, tuple)

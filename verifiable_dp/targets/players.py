@@ -153,7 +153,7 @@ class Player:
                 return made
             if not hasattr(made, "play_many"):
                 raise InputError(
-                    f"environments: {type(made).__name__} does not take contexts, as users here have"
+                    f"environments: {type(made).__name__} does not take contexts, but users here have them"
                 )
             return True, contextual(made.play_many, self.contexts)[1]
         if self.form == TOGETHER:
@@ -308,8 +308,8 @@ def _sampler(made: Made, part: PlayerPart) -> PlaySampler:
     width = setting.n_arms if form is None else form.width
     if width * setting.horizon > LARGEST:
         raise InputError(
-            f"horizon must be at most {LARGEST // width} for {setting.n_arms} arms: your own code "
-            f"is handed the rewards as a table, got {setting.horizon}"
+            f"horizon must be at most {LARGEST // width} for {setting.n_arms} arms: your own code receives "
+            f"the rewards as a table, got {setting.horizon}"
         )
     return PlaySampler(made[1], made[0], setting.n_arms, setting.horizon, part.seed)
 

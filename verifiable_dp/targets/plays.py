@@ -164,7 +164,7 @@ class PlaySampler(SeenRuns):
         if (odd := beyond(result)) is not None:
             raise InputError(
                 f"{self._what} must return plain numbers, or a list, tuple or array of them, got "
-                f"{type(odd).__name__}, which can tell its reader more than the audit sees; return an array"
+                f"{type(odd).__name__}, which can show a reader more than the audit sees; return an array"
             )
         if arms.dtype.kind not in "iub":
             if arms.dtype.kind != "f" or not np.array_equal(arms, np.floor(arms)):

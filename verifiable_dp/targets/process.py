@@ -168,7 +168,7 @@ class _Child:
                     return answer
                 searched = len(self._received)
                 if searched > _LARGEST:
-                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without a line end")
+                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without an end of line")
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise _LostError(f"gave no answer within {self._command.timeout:g} seconds")

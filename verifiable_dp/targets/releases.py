@@ -147,7 +147,7 @@ class ReleaseSampler(SeenRuns):
             )
         if result.dtype.kind not in "fiubU":
             raise InputError(
-                "release must return numbers (floats, whole numbers or booleans, NaN for nothing) or text, "
+                "release must return numbers (floats, whole numbers or booleans, NaN for no output) or text, "
                 f"got {_sorts(result)}"
             )
         numbers = self._checksums(result) if result.dtype.kind == "U" else result
@@ -161,7 +161,7 @@ class ReleaseSampler(SeenRuns):
         mixed = any(self.texts.get(number, text) != text for number, text in known.items())
         if mixed or len(known) < len(distinct):
             raise InputError(
-                "release must not return two texts with one CRC-32, which an audit would take for the same; "
+                "release must not return two texts with one CRC-32, which an audit cannot tell apart; "
                 "return numbers, or other texts"
             )
         if len(self.texts) < _LOOK:

@@ -404,7 +404,7 @@ class Config(dict[str, Foreign]):
         role = role_of(key, None, self._supply.given)
         if not role:
             raise MissingError(
-                f"target: its configuration is asked for {key}, which is not known; give --set {key}=VALUE"
+                f"target: it asks its configuration for {key}, which we do not know; give --set {key}=VALUE"
             )
         value = self[key] = self._supply.value(role, key)
         return value

@@ -178,8 +178,8 @@ class CodeSource:
         for part in parts:
             if part.name not in expected:
                 raise InputError(
-                    f"record: loading {self.reference} runs {part.name}, too, whose digest the record does "
-                    "not hold; audit it again"
+                    f"record: loading {self.reference} also runs {part.name}, whose digest is not in the "
+                    f"record; audit it again"
                 )
             if part.sha256 != expected[part.name]:
                 raise InputError(f"record: {part.path} has changed since the audit")

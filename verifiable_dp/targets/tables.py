@@ -287,7 +287,7 @@ def _answer(world: TableWorld, name: str, rng: Foreign = None) -> Foreign:
         if name in names:
             return value()
     raise AskedError(
-        f"target: its environment is asked for {name}, which is not known; known are {', '.join(KNOWN)}; "
+        f"target: it asks its environment for {name}, which we do not know; known are {', '.join(KNOWN)}; "
         "audit the code with its own environment and give --reward file.py:function, which names what pays"
     )
 

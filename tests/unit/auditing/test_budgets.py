@@ -1019,7 +1019,9 @@ def test_code_that_is_not_known_by_its_name_is_refused(tmp_path):
         return data + rng.laplace(0, 1, size)
 
     for target in (local, lambda data, size, rng: rng.laplace(0, 1, size)):
-        with pytest.raises(vdp.InputError, match=r"checkpoint works only with .* whose code cannot be told"):
+        with pytest.raises(
+            vdp.InputError, match=r"checkpoint works only with .* whose code we cannot identify"
+        ):
             vdp.audit(target, epsilon=1, budget=1, checkpoint=tmp_path / "c")
     assert not list(tmp_path.iterdir())
 

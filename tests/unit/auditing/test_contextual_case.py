@@ -433,8 +433,8 @@ def test_code_that_looks_at_unearned_rewards_is_named():
 @pytest.mark.parametrize(
     ("claims", "words"),
     [
-        ({"scaling": {"K": 1}}, "scaling: K is given by the population"),
-        ({"scaling": {"T": 0.5}, "gap": 0.2}, "scaling: gap is given by the population"),
+        ({"scaling": {"K": 1}}, "the population determines K"),
+        ({"scaling": {"T": 0.5}, "gap": 0.2}, "the population determines gap"),
         ({"bound": 5, "environments": [EASY, HERE]}, "environments must have"),
         ({"bound": 5, "environments": [EASY, [0.5, 0.4]]}, "environments must have contexts of one form"),
         (

@@ -11,6 +11,7 @@ from tests.trials import on_trial
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.auditors import dp_robust_ucb, dp_se, ldp_robust_se
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
+from verifiable_dp.auditors._settings import hard
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.registry import entries as registry
@@ -129,8 +130,11 @@ def divergence(p, q):
 
 
 def test_the_divergence_of_private_reports():
-    """Lemma 15 of Tao et al. for randomised response: at most 2 min(4, e^(2e)) (e^e - 1)^2 KL."""
-    worst = 0.0
+    """Lemma 15 of Tao et al. for randomised response: at most 2 min(4, e^(2e)) (e^e - 1)^2 KL.
+
+    And at most (e^e - 1)^2 TV^2, which is far less on the instance of Theorem 11 at a small gap.
+    """
+    worst = closest = 0.0
     for epsilon in (0.05, 0.5, 1.0):
         keep = math.exp(epsilon) / (1 + math.exp(epsilon))
         for p, q in ((0.5, 0.51), (0.2, 0.6), (0.01, 0.3), (0.001, 0.999)):
@@ -138,8 +142,12 @@ def test_the_divergence_of_private_reports():
             private = divergence(*((x, 1 - x) for x in reported))
             factor = 2 * min(4, math.exp(2 * epsilon)) * (math.exp(epsilon) - 1) ** 2
             worst = max(worst, private / (factor * divergence((p, 1 - p), (q, 1 - q))))
+            closest = max(closest, private / (math.expm1(epsilon) * (p - q)) ** 2)
             assert private > 0
     assert 0.01 < worst <= 1
+    assert 0.4 < closest <= 1
+    (p, _), (q, _) = (hard(11, v=0.5, gaps=[0.01], changed=arm).chances[1][::-1] for arm in (None, 1))
+    assert 0 < (p - q) ** 2 < 1e-4 * 8 * divergence((p, 1 - p), (q, 1 - q))
 
 
 def test_the_divergence_of_histories_splits_by_arms():

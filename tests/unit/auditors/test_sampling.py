@@ -157,7 +157,7 @@ def test_bad_parameters_and_secure_sessions_are_refused():
         make("gaussian-ts", n_arms=2, horizon=6, variance=0.0)
     session = make("gaussian-ts", n_arms=2, horizon=6).session(noise=Secure())
     session.select()
-    with pytest.raises(InputError, match="Laplace noise only"):
+    with pytest.raises(InputError, match="supports only Laplace noise"):
         session.update(0.5)
 
 

@@ -71,8 +71,8 @@ def write(folder, text, name="c.toml"):
 
 BASE = '[[targets]]\ntarget = "own.py:right"\nepsilon = 1\n'
 BAD = [
-    ("", "[[targets]] must stand 1 to 1000 times"),
-    ("targets = 3", "[[targets]] must stand"),
+    ("", "[[targets]] must occur 1 to 1000 times"),
+    ("targets = 3", "[[targets]] must occur"),
     ("a = ", "is not TOML"),
     ("more = 1\n" + BASE, "'more' is unknown; accepted: baseline, defaults, targets"),
     ("defaults = 1\n" + BASE, "defaults must be a table"),
@@ -81,8 +81,8 @@ BAD = [
         "defaults: 'budgets' is unknown; accepted: budget, require, seed, alpha",
     ),
     (BASE + "horizons = 3", "target 1 (own.py:right): 'horizons' is unknown; accepted: name, target"),
-    (BASE + 'exec = "x"', "must have a key target or a key exec, and not both"),
-    ("[[targets]]\nname = 'x'", "must have a key target or a key exec"),
+    (BASE + 'exec = "x"', "must have either a key target or a key exec"),
+    ("[[targets]]\nname = 'x'", "must have either a key target or a key exec"),
     (BASE + "budget = 0", "budget must be one of quick, standard, thorough or a positive number"),
     (BASE + "budget = true", "budget must be one of"),
     (BASE + "budget = 1" + "0" * 400, "budget must be one of"),
@@ -92,8 +92,8 @@ BAD = [
     (BASE + "bounds = [1, 0]", "bounds must be finite with LOW < HIGH"),
     (BASE + "sequential = 1", "sequential must be true or false"),
     (BASE + 'observe = "all"', "observe must be one of actions"),
-    (BASE + 'name = "../up"', "name must be a folder's name"),
-    (BASE + 'name = "Schema"', "name must be a folder's name"),
+    (BASE + 'name = "../up"', "name must be a folder name"),
+    (BASE + 'name = "Schema"', "name must be a folder name"),
     ('[[targets]]\nexec = "x"\nepsilon = 1\nparameters = { a = 1 }', "'parameters' is unknown"),
     (BASE + 'declarations = "none.toml"', "none.toml' cannot be read"),
     (BASE + BASE, "targets 1 and 2 have the same name 'own-right'"),

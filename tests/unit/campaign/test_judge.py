@@ -196,10 +196,10 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("seed = 7", "seed 0, asked was 7"),
-        ("epsilon = 0.1", "claim's epsilon 1.0, asked was 0.1"),
-        ('budget = "quick"', "budget 'smoke', asked was 'quick'"),
-        ("bounds = [0, 2]", "bounds [0.0, 1.0], asked was [0.0, 2.0]"),
+        ("seed = 7", "seed 0, but 7 was asked"),
+        ("epsilon = 0.1", "claim's epsilon 1.0, but 0.1 was asked"),
+        ('budget = "quick"', "budget 'smoke', but 'quick' was asked"),
+        ("bounds = [0, 2]", "bounds [0.0, 1.0], but [0.0, 2.0] was asked"),
         ("timeout = 60", ""),
     ],
 )

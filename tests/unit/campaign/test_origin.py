@@ -65,7 +65,7 @@ def test_an_old_record_does_not_pass_for_changed_code(folder):
         assert run(folder, *command).exit_code == 0
         done = run(folder, *command, "--source", ".")
         assert done.exit_code == 2
-        assert "source: b.py is not the one that was audited" in done.stderr
+        assert "source: b.py is not the file that was audited" in done.stderr
     (folder / "a.py").unlink()
     assert run(folder, "verify", "kept/record.json", "--source", ".").exit_code == 2
 
@@ -77,7 +77,7 @@ def test_the_commit_is_that_of_the_record(folder):
         assert run(folder, *command, "--commit", found).exit_code == 0
         assert run(folder, *command, "--commit", found[:7]).exit_code == 0
         done = run(folder, *command, "--commit", other)
-        assert (done.exit_code, f"is of {found}" in done.stderr) == (2, True)
+        assert (done.exit_code, f"is from {found}" in done.stderr) == (2, True)
         assert run(folder, *command, "--commit", "main").exit_code == 2
     record = vdp.verify(folder / "kept/record.json").record
     place = {**record["provenance"]["target"], "dirty": True}
@@ -114,9 +114,9 @@ def test_a_record_expires(last, holds, folder):
     for command in (["verify", "new/record.json"], ["verify", "new"], ["judge", "new"]):
         done = run(folder, *command)
         assert (done.exit_code == 2) == (not holds), command
-        assert (f"relied on until {last}; audit again" in done.stderr) == (not holds), command
+        assert (f"valid until {last}; audit again" in done.stderr) == (not holds), command
     page = (folder / "new/record.html").read_text()
-    assert f"{last}</span> (UTC)" in page.partition("relied on until")[2]
+    assert f"{last}</span> (UTC)" in page.partition("Valid until")[2]
     assert f'expires <span class="whole">{last}.' in page.partition("Who vouches")[2].partition("</dd>")[0]
     assert run(folder, "verify", "kept/record.json").exit_code == 0
     (folder / "d.toml").write_text("expires = 'soon'\n")
@@ -150,7 +150,7 @@ def test_records_without_a_request_are_compared_by_their_source(folder):
     old = Record.of(sealed({**record, "provenance": provenance}))
     RecordOrigin(source=folder, max_age="1d").check(old)
     (folder / "a.py").write_text(CODE + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.py is not the one"):
+    with pytest.raises(InputError, match=r"a\.py is not the file"):
         RecordOrigin(source=folder).check(old)
 
 

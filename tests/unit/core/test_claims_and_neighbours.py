@@ -366,7 +366,7 @@ def test_a_pair_differs_in_one_users_round():
     assert paid[3].tolist() == [1.0, 0.0]
     assert pair.size == 1
     assert "user of round 4" in pair.describe()
-    with pytest.raises(InputError, match="must not both be"):
+    with pytest.raises(InputError, match="must not both equal"):
         ContextPair(EACH, base, np.zeros((5, 2)), 3, context=base[0])
     with pytest.raises(InputError, match="norm"):
         ContextPair(EACH, base, np.zeros((5, 2)), 3, context=3 * base[0])
@@ -464,10 +464,10 @@ def test_it_is_simulated_batch_by_batch():
     [
         (lambda: LinUCB(ridge=0), "ridge"),
         (lambda: LinUCB(radius=(0, 0, -1)), "radius"),
-        (lambda: LinUCB().play_users(np.zeros((2, 3, 4)), np.zeros((2, 4, 2))), "must fit"),
+        (lambda: LinUCB().play_users(np.zeros((2, 3, 4)), np.zeros((2, 4, 2))), "must have matching shapes"),
         (
             lambda: LinUCB().play_users(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 2))),
-            "one a user or one an arm",
+            "one per user or one per arm",
         ),
     ],
 )
@@ -600,7 +600,7 @@ def test_a_bad_reaction_is_refused(name, spiteful):
 def test_a_game_that_is_not_as_written_is_refused():
     plain = game(ONE_OF_REACTIONS, Reaction("aim")).as_dict()
     for broken in ({"reaction": "bribe"}, {"spiteful": "yes"}, {"shape": [9]}):
-        with pytest.raises(InputError, match=r"reaction|spiteful|not as written"):
+        with pytest.raises(InputError, match=r"reaction|spiteful|not in the form"):
             pair_of({**plain, **broken})
 
 

@@ -668,7 +668,7 @@ class Walk:
     def hard_link(self):
         other = self.folder / "link"
         os.link(self.place, other)
-        refused(self.update, "was replaced or removed")
+        refused(self.update, "has been replaced or removed")
         self.session.close()
         for place in (self.place, other):
             refused(lambda place=place: self.open(place), "has 2 names")

@@ -278,7 +278,7 @@ def test_vectors_of_entries_say_how_many_rows_there_are():
 def test_secure_samplers_have_no_such_noise():
     one = np.ones((1, 1))
     draw = Draw(one, one, np.zeros(1, np.int64), np.zeros((1, 1), np.int64), one > 0, freedom=3)
-    with pytest.raises(InputError, match="Laplace noise only"):
+    with pytest.raises(InputError, match="supports only Laplace noise"):
         object.__new__(Secure)(draw)  # OpenDP is not needed to say so
 
 

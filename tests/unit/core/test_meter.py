@@ -232,7 +232,7 @@ def test_a_leak_is_stopped_and_the_session_stays_as_it_was(how, place, quick):
     session = feed(Leaking(20, how=how).session(noise=Source(), path=path), 4, 0.45)
     written = path.read_bytes() if path else b""
     for _ in range(2):
-        with pytest.raises(BudgetError, match="nothing was released, and the session stays as it was"):
+        with pytest.raises(BudgetError, match="nothing was released, and the session is unchanged"):
             session.update(0.4)
     assert (session.rounds, session.spent, session.state.seen.shape) == (4, 0.0, (1, 0))
     assert (path.read_bytes() if path else b"") == written

@@ -156,7 +156,7 @@ def test_the_spread_of_a_law_is_reached():
         (lambda: FiniteTypes([[0.5, 0.2]] * 2, chances=[0.5, 0.4]), "chances"),
         (lambda: Ordered(TYPES, "random"), "order must be one of"),
         (lambda: Ordered(3), "population must be"),
-        (lambda: TYPES.types([[0.5, 0.5, 0.0]]), "contexts must be those of the types"),
+        (lambda: TYPES.types([[0.5, 0.5, 0.0]]), "contexts must be contexts of the types"),
         (lambda: TYPES.draw(np.random.default_rng(0), 3).regret([0, 1]), "actions must be 3"),
         (lambda: TYPES.draw(np.random.default_rng(0), 2).regret([0, 2]), "actions must lie in"),
     ],
@@ -433,5 +433,5 @@ def test_normal_noise_reused_for_changes_that_differ_leaves_the_path():
 
 def test_secure_noise_is_not_normal():
     pytest.importorskip("opendp")
-    with pytest.raises(InputError, match="Laplace noise only"):
+    with pytest.raises(InputError, match="supports only Laplace noise"):
         Secure()(bell(0.0, 1.0))

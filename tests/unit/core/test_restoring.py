@@ -329,7 +329,7 @@ def test_a_file_that_others_can_write_is_refused(mode, path):
 
 def test_a_folder_in_which_everyone_replaces_files_is_refused(path):
     path.parent.chmod(0o777)
-    with pytest.raises(InputError, match="can be replaced: everyone can write the folder"):
+    with pytest.raises(InputError, match="can be replaced: everyone can write to the folder"):
         ALGORITHM.restore(path)
     path.parent.chmod(0o1777)  # as /tmp: files are their owners'
     ALGORITHM.restore(path).close()
@@ -340,7 +340,7 @@ def test_a_folder_that_everyone_can_put_another_one_in_the_place_of_is_refused(p
     place.parent.mkdir(parents=True)
     path.rename(place)
     place.parent.parent.chmod(0o777)
-    with pytest.raises(InputError, match=r"everyone can write the folder .*/a'"):
+    with pytest.raises(InputError, match=r"everyone can write to the folder .*/a'"):
         ALGORITHM.restore(place)
     place.parent.parent.chmod(0o755)
     assert ALGORITHM.restore(place).rounds == 3

@@ -128,7 +128,7 @@ def test_without_the_lock_threads_draw_twice(monkeypatch):
 def test_a_reward_of_another_round_is_refused(path):
     session = ALGORITHM.session(noise=Logged())
     session.update(0.5, round=0)
-    refused(lambda: session.update(0.5, round=0), "the next reward is that of round 1, not of another")
+    refused(lambda: session.update(0.5, round=0), "the next reward belongs to round 1, not to another round")
     assert session.rounds == 1
 
 
@@ -479,7 +479,7 @@ def test_hard_links_are_refused(path):
     noise = Logged()
     session = feed(ALGORITHM.session(noise=noise, path=path), 1)
     os.link(path, path.with_name("second"))
-    refused(lambda: session.update(0.5), "was replaced or removed")
+    refused(lambda: session.update(0.5), "has been replaced or removed")
     session.close()
     for name in (path, path.with_name("second")):
         refused(lambda name=name: ALGORITHM.restore(name, noise=noise), "has 2 names")
@@ -504,7 +504,7 @@ def test_a_file_that_was_touched_ends_its_session_and_nothing_is_shown(how, path
             shutil.copytree(path.parent / "moved", folder)
     shown = session.state.seen.tolist()
     for _ in range(2):
-        refused(lambda: session.update(0.5), "was replaced or removed since")
+        refused(lambda: session.update(0.5), "has been replaced or removed")
     assert session.state.seen.tolist() == shown
     if how == "folder renamed":
         (path.parent / "moved").rename(folder)

@@ -657,7 +657,7 @@ def test_a_seed_that_nobody_expects_is_refused(quick):
 def test_a_session_is_saved_where_it_lives(quick):
     with small("dp-se").session(path=quick / "s") as mine:
         mine.save(quick / "s")
-        with pytest.raises(InputError, match=r"session: it lives in .*; close it, move the file"):
+        with pytest.raises(InputError, match=r"session: it is kept in .*; close it, move the file"):
             mine.save(quick / "other")
     assert not (quick / "other").exists()
 
@@ -880,7 +880,7 @@ class Whole(Blocks):
 
 def test_reports_that_cannot_get_their_noise_when_they_arrive_are_refused():
     session = feed(Elsewhere(30).session(noise=Logged()), 2)
-    with pytest.raises(InputError, match="asks for other noise at the end of a block"):
+    with pytest.raises(InputError, match="asks for different noise at the end of a block"):
         session.update(0.5)
     with pytest.raises(InputError, match="must release one sum of reports per block"):
         Whole(30).session(noise=Logged())

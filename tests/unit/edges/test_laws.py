@@ -491,7 +491,7 @@ def test_pairs_without_a_law_are_left_out():
 
 
 def test_an_interactive_adversary_has_no_law():
-    with pytest.raises(UnsupportedError, match="an interactive adversary's law is not worked out"):
+    with pytest.raises(UnsupportedError, match="exact distributions are computed only for tables"):
         law.law(None, mock.Mock(spec=InteractivePair))
 
 

@@ -404,7 +404,7 @@ def test_a_file_that_is_replaced_meanwhile_is_opened_again():
     with place() as here, mock.patch.object(rights, "_TRIES", 2):
         Path(here.path).touch(0o600)
         with mock.patch.object(rights, "_same", return_value=False):
-            refused(lambda: here.right().take(here.path), "is replaced all the time; find out by whom")
+            refused(lambda: here.right().take(here.path), "keeps being replaced; find out what replaces it")
 
 
 OTHER = "does not match the counter"
@@ -514,7 +514,7 @@ def test_a_file_that_was_touched_is_not_replaced(how):
             os.unlink(here.path)
         if how == "replaced":
             Path(here.path).write_bytes(b"other")
-        refused(lambda: right.commit(seal), "was replaced or removed since; find out by whom")
+        refused(lambda: right.commit(seal), "has been replaced or removed; find out by whom")
         assert right.generation == 1
 
 
@@ -579,7 +579,9 @@ def test_a_counter_that_stays_is_not_asked_again():
         counter = Numbers(3)
         right = here.right(counter, _at=3, _own={3})
         with mock.patch.object(counter, "advance", side_effect=[False, AssertionError]):
-            refused(lambda: right._tell(Stamped(1, 9)), "does not advance, though it is where it is expected")
+            refused(
+                lambda: right._tell(Stamped(1, 9)), "does not advance, though its value is the expected one"
+            )
         with (
             mock.patch.object(counter, "advance", side_effect=OSError("no network")),
             pytest.raises(OSError, match="no network"),

@@ -5,7 +5,9 @@ Costs follow by hand: change over scale for Laplace noise, the closed forms of `
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
@@ -135,6 +137,54 @@ def test_terms_below_zero_are_refused(term):
 )
 def test_what_a_certificate_costs_at_a_delta(certificate, delta, epsilon):
     assert evaluated(certificate, delta) == pytest.approx(epsilon, rel=1e-9)
+
+
+def pure(epsilon):
+    """The mu of randomised response: two normal laws that far apart are split by their middle as well."""
+    return 2 * stats.norm.ppf(math.exp(epsilon) / (1 + math.exp(epsilon)))
+
+
+@pytest.mark.parametrize(
+    ("certificate", "rho", "mu"),
+    [
+        (states("sums", [(1, 2, 1)]), 1 / 8, pure(0.5)),
+        (states("sums", [(999, 1, 1)]), 999**2 / 2, math.inf),
+        (states("sums", [(1, 0, 1)]), math.inf, math.inf),
+        (states("normal"), 0.0, 0.0),
+        (states("normal", [(1, 2, 3), (2, 4, 1)]), 0.5, 1.0),
+        (states("normal", [(1, 2, 1)], [(1, 1, 1)]), 0.5, 1.0),
+        (states("normal", [(1, 0, 1)]), math.inf, math.inf),
+        (path((1, 0.25, 1.0), (2, 0.0, 3.0)), 1 / 32 + 2.0, math.sqrt(4 + pure(0.25) ** 2)),
+        (path((2, 0.25, 0.5)), 1 / 32 + 0.25, math.sqrt(0.5 + pure(0.25) ** 2)),
+        (path((2, 0.25, 0.5), rho=0.5), 1 / 32 + 0.25 + 0.5, math.inf),
+        (path((1, 0.25, 0.0), matrices=[(0.5, 50, 2, 3)]), math.inf, math.inf),
+        ({"form": "clones", "batches": [[9, 0.5]]}, 1 / 8, pure(0.5)),  # what a report costs alone
+    ],
+)
+def test_what_a_certificate_costs_as_rho_and_as_mu(certificate, rho, mu):
+    """Epsilons of rho-zCDP or mu-GDP, as such a promise has them: they exceed it if rho or mu does."""
+    for name, value, implied in (("rho", rho, zcdp_epsilon), ("mu", mu, gdp_epsilon)):
+        stated = {"form": name, "of": certificate}
+        expected = implied(value, DELTA) if 0 < value < math.inf else value
+        assert evaluated(stated, DELTA) == pytest.approx(expected, rel=1e-9)
+        assert evaluated(stated, 0.0) == (math.inf if value else 0.0)
+
+
+def test_a_pure_loss_has_no_more_rho_or_mu_in_parts():
+    """As rho and mu^2 are convex in it."""
+    at = np.linspace(0.0, 40.0, 2001)
+    mu = np.array([laws.of_pure(epsilon, "mu") for epsilon in at])
+    assert (np.diff(mu**2, 2) > 0).all()
+    # The trade-off curve of normal noise passes below the corner of that of randomised response.
+    corner = 1 / (1 + np.exp(at))
+    assert stats.norm.cdf(stats.norm.isf(corner) - mu) == pytest.approx(corner, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["digest", "rho", "mu"])
+def test_what_has_no_rho_is_refused(form):
+    inside = {"form": form, "epsilon": 0.1, "of": states("normal")}
+    with pytest.raises(InputError, match=f"the form {form} gives no rho"):
+        evaluated({"form": "rho", "of": inside}, DELTA)
 
 
 @pytest.mark.parametrize(

@@ -1121,7 +1121,7 @@ def test_a_plot_shows_counts_and_the_exact_law():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"rho": 0.5, "epsilon": 1.0}, "rho must stand alone"),
+        ({"rho": 0.5, "epsilon": 1.0}, "rho must be given without epsilon"),
         ({"rho": -1.0}, "rho must be"),
         ({"rho": 0.5, "delta": 0.0}, "delta must lie"),
         ({"rho": 0.5, "sequential": True}, "sequential"),

@@ -392,7 +392,7 @@ def test_what_was_tried_is_counted():
     assert 0 < tried.inside < tried.pairs
     assert 0 < tried.late < tried.pairs
     assert finder.played <= 1.1 * 20_000
-    assert "13 of 13 duels" in tried.describe()
+    assert "13 of 13 pairs of arms" in tried.describe()
 
 
 def test_a_search_with_few_runs_says_how_far_it_came():

@@ -82,7 +82,7 @@ def alignment(verdict="not_refuted", **result):
 )
 def test_the_largest_sum_of_costs_counts(states, epsilon):
     assert bound(sums(*states)).epsilon == epsilon
-    assert bound(sums(*states)).check(1.0).result["epsilon_upper"] == (
+    assert bound(sums(*states)).check(PrivacyClaim(1.0)).result["epsilon_upper"] == (
         epsilon if math.isfinite(epsilon) else "inf"
     )
 
@@ -137,14 +137,14 @@ def test_a_bound_of_traced_code_is_the_judges():
     assert tracing(traced()).epsilon == 0.5
     with pytest.raises(InputError, match="certificate must be of the form paths for tracing"):
         tracing(sums([[1, 2, 1]]))
-    with pytest.raises(InputError, match="version must be 1, got None; older ones add up costs"):
+    with pytest.raises(InputError, match="version must be 1, got None; older versions add up costs"):
         tracing({"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[7, 0.5, 0.0]]}]})
     wrong = traced()
     wrong["patterns"][0]["up"]["terms"] = [[0, 0.0, [[0, 0.5]]]]
     with pytest.raises(InputError, match="certificate: row 0 moves"):
         tracing(wrong)
     assert "form paths" in unfounded(
-        {**tracing(traced()).check(1.0).statistics, "premises": FOUNDED, "certificate": sums()}
+        {**tracing(traced()).check(PrivacyClaim(1.0)).statistics, "premises": FOUNDED, "certificate": sums()}
     )
 
 
@@ -155,15 +155,15 @@ FOUNDED = [
 
 
 def test_a_record_holds_a_certificate_whole_or_by_its_digest():
-    small = tracing(traced(calls=[1])).check(1.0)
+    small = tracing(traced(calls=[1])).check(PrivacyClaim(1.0))
     assert small.statistics["certificate"] == traced(calls=[1])
     words = (
         "epsilon at most 0.5 if its premises hold (every path, by tracing with any rewards within the "
-        "bounds; 1 row {}), "
+        "bounds; 1 row of the proof {}), "
     )
-    assert in_words(small) == words.format("checked, 0 charges taken on trust") + "claimed 1"
+    assert in_words(small) == words.format("checked, none taken on trust") + "claimed 1"
     assert condensed(small.as_dict()) == small.as_dict()
-    whole = tracing(traced(LARGEST // 4, calls=[1])).check(1.0)
+    whole = tracing(traced(LARGEST // 4, calls=[1])).check(PrivacyClaim(1.0))
     large = Check.read(condensed(whole.as_dict()))
     held = large.statistics["certificate"]
     assert len(json.dumps(held)) < 300
@@ -173,23 +173,23 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
         condensed(large.as_dict())
     assert (
         in_words(large)
-        == words.format("not checked (the record has only a digest), 0 charges taken on trust") + "claimed 1"
+        == words.format("not checked (the record has only a digest), none taken on trust") + "claimed 1"
     )
     assert unfounded({**large.statistics, "premises": FOUNDED, "certificate": {**held, "calls": []}}) != ""
-    other = condensed(tracing(traced(LARGEST // 4 + 1, calls=[1])).check(1.0).as_dict())
+    other = condensed(tracing(traced(LARGEST // 4 + 1, calls=[1])).check(PrivacyClaim(1.0)).as_dict())
     assert other["statistics"]["certificate"]["sha256"] != held["sha256"]
 
 
 def test_what_was_checked_is_told():
     """Replays need a re-run; of other bounds there is nothing to tell."""
-    statistics = tracing(traced()).check(1.0).statistics
-    assert examined(statistics) == "1 row checked, 0 charges taken on trust, replays not run again"
+    statistics = tracing(traced()).check(PrivacyClaim(1.0)).statistics
+    assert examined(statistics) == "1 row of the proof checked, none taken on trust, replays not run again"
     assert examined(statistics, rerun=True).endswith("replays run again")
-    assert examined(bound(sums()).check(1.0).statistics) == ""
+    assert examined(bound(sums()).check(PrivacyClaim(1.0)).statistics) == ""
 
 
 def test_it_is_judged_again_from_its_certificate():
-    check = bound(sums([[1, 1, 1]]), REPLAYED, paths=3, scope="n paths").check(1.0)
+    check = bound(sums([[1, 1, 1]]), REPLAYED, paths=3, scope="n paths").check(PrivacyClaim(1.0))
     assert check.result == {"verdict": "not_refuted", "epsilon_upper": 1.0}
     dearer = {**check.statistics, "certificate": sums([[1.01, 1, 1]])}
     assert judged(check.kind, dearer) == {"verdict": "inconclusive", "epsilon_upper": 1.01}
@@ -200,8 +200,8 @@ def test_it_is_judged_again_from_its_certificate():
 
 
 def test_it_acquits_within_the_claim_and_only_while_its_premises_hold():
-    within = bound(sums([[1, 1, 1]]), REPLAYED).check(1.0).as_dict()
-    above = bound(sums([[2, 1, 1]]), REPLAYED).check(1.0).as_dict()
+    within = bound(sums([[1, 1, 1]]), REPLAYED).check(PrivacyClaim(1.0)).as_dict()
+    above = bound(sums([[2, 1, 1]]), REPLAYED).check(PrivacyClaim(1.0)).as_dict()
     for checks, verdict, epsilon in (
         ([alignment(), within], "not_refuted", 1.0),
         ([alignment(), above], "inconclusive", 2.0),

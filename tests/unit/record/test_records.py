@@ -476,15 +476,15 @@ def test_a_power_that_is_that_of_its_check(record):
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (by_alignment(largest=2.0), "must be that of alignment"),
-        (by_alignment(smallest=1.01), "must be that of alignment"),
-        (by_alignment(visible=False), "must be that of alignment"),
-        (by_alignment(verdict="refuted"), "must be that of alignment"),
-        (by_test(row=(0.25, 2.0, 0.75)), "must be that of a variant that was tried"),
-        (by_test(row=(0.5, 3.0, 0.75)), "must be that of a variant that was tried"),
-        (by_test(row=(0.5, 2.0, 0.74)), "must be that of a variant that was tried"),
-        (by_test(smallest=3.0), "power must be that of power.black_box"),
-        (by_test(probability=0.8), "power must be that of power.black_box"),
+        (by_alignment(largest=2.0), "must agree with alignment"),
+        (by_alignment(smallest=1.01), "must agree with alignment"),
+        (by_alignment(visible=False), "must agree with alignment"),
+        (by_alignment(verdict="refuted"), "must agree with alignment"),
+        (by_test(row=(0.25, 2.0, 0.75)), "must belong to a variant that was tried"),
+        (by_test(row=(0.5, 3.0, 0.75)), "must belong to a variant that was tried"),
+        (by_test(row=(0.5, 2.0, 0.74)), "must belong to a variant that was tried"),
+        (by_test(smallest=3.0), "power must agree with power.black_box"),
+        (by_test(probability=0.8), "power must agree with power.black_box"),
     ],
 )
 def test_a_power_that_is_of_nothing_is_refused(record, words):

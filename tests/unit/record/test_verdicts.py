@@ -107,7 +107,7 @@ def seen(kind, epsilon=1.0, delta=0.0, lower=0.1, cost=0.0, visible=False, **mor
 def bounded(epsilon, scope="certified"):
     terms = [{"state": "", "terms": [[epsilon, 1.0, 1]]}]
     made = UpperBound.of({"form": "sums", "states": terms}, method="states", premises=(), scope=scope)
-    return made.check(1.0).as_dict()
+    return made.check(PrivacyClaim(1.0)).as_dict()
 
 
 ALL_LOSSES = seen("alignment", visible=True)
@@ -352,11 +352,11 @@ EDITS_OF_TIED = [
     (premise_left_out, "premises must hold post-processing for the method"),
     (premise_that_nothing_tests, "post-processing must name the check that tests it"),
     (scope_of_another_method, "scope must be one of every path, n paths for the method tracing"),
-    (two_checks_of_one_name, "names of their own"),
-    (power_below_the_claim, "power must be that of alignment"),
-    (power_of_no_run, "power must be that of alignment"),
+    (two_checks_of_one_name, "distinct names"),
+    (power_below_the_claim, "power must agree with alignment"),
+    (power_of_no_run, "power must agree with alignment"),
     (power_of_no_variant, "a variant that was tried"),
-    (claim_is_smaller, "must be (that of the claim|0.5)"),
+    (claim_is_smaller, "must (agree with the claim|be 0.5)"),
     (bound_at_another_delta, "delta"),
     (all_settled, "settled_by must be"),
     (exclusion_without_its_values, "nothing can be concluded|does not fit"),
@@ -410,7 +410,7 @@ def test_a_power_by_samples_is_that_of_its_variants():
     examine(record)
     record["power"]["smallest_epsilon"] /= 2
     record.pop("digest")
-    with pytest.raises(InputError, match=r"power must be that of power\.black_box"):
+    with pytest.raises(InputError, match=r"power must agree with power\.black_box"):
         examine(sealed_of_tied(record))
 
 

@@ -294,7 +294,9 @@ def test_the_check_that_catches_a_mutant_is_one_of_a_claim():
     known = auditor.claims[0].checks[0]
     mutant = Mutant("mild", "b", mutants.gap_times(8), caught_by=known)
     assert replace(auditor, mutants=[mutant]).mutants == [mutant]
-    with pytest.raises(InputError, match=r"caught_by of 'mild' must be an object .*, got another Pulls$"):
+    with pytest.raises(
+        InputError, match=r"caught_by of 'mild' must be one of .*, got a Pulls that no claim has$"
+    ):
         replace(auditor, mutants=[replace(mutant, caught_by=replace(known))])
 
 

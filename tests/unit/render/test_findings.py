@@ -313,22 +313,23 @@ def test_a_record_of_regret_alone_has_a_verdict_on_its_first_screen():
 
 
 def test_mutants_that_are_killed_are_good_news_and_fold_away():
-    """Of the kill table: what was not killed comes first, and only what survived is in red."""
+    """Of the kill table: what was not killed comes first and unfolded, and only what survived is in red."""
     table = json.loads((REPORTS_OF_WORDS / "mutants.json").read_text("utf-8"))
     table["mutants"] = [row for row in table["mutants"] if row["algorithm"] == "dp-robust-elimination"]
     with pytest.MonkeyPatch.context() as patched:
         without_plots(patched)
         made = mutation.render(table)
-    before, _, folded = made.partition("<details")
-    assert '<span class="missed">missed</span>' in before
-    rows = [
-        len(re.findall('<tr><th scope="row">', part)) for part in (before.partition("<section")[2], folded)
-    ]
+    before, _, folded = made.partition("<details>")
+    opened = before.partition('<details class="item" id="dp-robust-elimination" open="">')[2]
+    assert '<span class="missed">missed</span>' in opened
+    rows = [len(re.findall('<tr><th scope="row">', part)) for part in (opened, folded)]
     killed = sum(row["outcome"] == "killed" for row in table["mutants"])
     assert rows == [len(table["mutants"]) - killed, killed]
     assert killed > 40
     assert 'class="missed"' not in folded
     assert '"refuted">' not in made
+    table["mutants"] = [row for row in table["mutants"] if row["outcome"] != "survived"]
+    assert ' open=""' not in mutation.render(table)  # control: none was missed
 
 
 # A verdict states the promised quantity, and which leaks the stated power is about, in every rendering.

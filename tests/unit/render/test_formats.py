@@ -243,7 +243,7 @@ def test_a_reader_of_the_protocol_refuses_other_fields(record):
 def test_a_record_without_a_request_has_no_provenance(record):
     old = copy.deepcopy(record)
     del old["provenance"]["request"]
-    with pytest.raises(InputError, match="to: slsa needs a record that holds what was asked"):
+    with pytest.raises(InputError, match="to: slsa needs a record that contains its request"):
         to_slsa(Record.of(old))
 
 

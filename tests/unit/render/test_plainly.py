@@ -45,7 +45,8 @@ def section(page):
     [
         (
             "dp-se",
-            "Replayed runs, the exact law, sampling and a conditional proof found no violation. If the",
+            "Replayed runs, the exact distribution, sampling and a conditional proof found no violation. If "
+            "the",
         ),
         ("gaussian-ts", "Replayed runs and sampling found no violation. If the claim is true,"),
         ("dp-robust-elimination-printed", "No broken variants were tried, so nothing shows that the audit"),
@@ -57,7 +58,7 @@ def section(page):
         ),
         (
             "dp-se",
-            "wrongly reject it at most once in 1,000,000 audits. (Elsewhere the level is 95 %: the chance",
+            "wrongly reject it at most once in 1,000,000 audits. All else that rests on samples holds",
         ),
         (
             "dp-linear-printed",
@@ -84,7 +85,7 @@ def test_other_counts_are_other_words():
     for check, verdict in zip(record["checks"], ("refuted", "inconclusive"), strict=False):
         check["result"]["verdict"] = verdict
     said = " ".join(plainly.summary(Record.of(record)))
-    assert "Replayed runs refuted the claim. The exact law and sampling found no violation." in said
+    assert "Replayed runs refuted the claim. The exact distribution and sampling found no violation." in said
     record["claim"]["epsilon"] = 800.0
     assert "at most e^800 times more likely" in plainly.summary(Record.of(record))[0]
 

@@ -17,9 +17,8 @@ from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
 from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import figures, page, plots, svg, timelines
+from verifiable_dp.render import figures, page, plots, prices, svg, timelines
 from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -230,38 +229,23 @@ def test_the_interval_is_that_of_the_largest_bound():
     assert plots.around(read_all([])) is None
 
 
-@pytest.mark.parametrize("log_power", [0.0, 1.0])
-def test_the_drawn_line_is_the_judged_one(log_power):
-    generator = np.random.default_rng(1)
-    samples = [
-        (x, x**0.5 * math.log(x) ** log_power * (1 + 0.05 * generator.standard_normal(50)))
-        for x in (1e3, 1e4, 1e5, 1e6, 1e7)
-    ]
-    check = scaling("rate", samples, exponent=0.5, log_power=log_power)
-    slope, _ = timelines.line(check.statistics["points"], log_power)
-    assert slope == pytest.approx(check.result["slope"], abs=1e-9)
-    assert slope == pytest.approx(0.5, abs=0.05)
-
-
 def test_regret_over_epsilon_is_that_of_the_table(monkeypatch):
-    """Solid with privacy, dashed without, by instance. Control: a record without such a table has no plot."""
-    from matplotlib.figure import Figure
-
-    axes = Figure().add_subplot()
-    monkeypatch.setattr(plots, "single", lambda name, height, draw, narrow: draw(axes))
-    timelines.prices(Record.of(recorded("dp-linear")))
+    """Lines with privacy, dots without, by instance. Control: a record without such a table has no plot."""
+    made = []
+    monkeypatch.setattr(prices.figures, "panels", lambda figure, narrow: made.append(figure))
+    prices.prices(Record.of(recorded("dp-linear")))
     (table,) = [t for t in recorded("dp-linear")["regret"]["tables"] if t["kind"] == "price"]
     expected = {}
     for row in table["statistics"]["rows"]:
-        for style, mean in (("-", "mean_a"), ("--", "mean_b")):
-            points = expected.setdefault((style, row["instance"]), [])
-            points.append([row["epsilon"], row[mean]])
-    drawn = [line for line in axes.lines if line.get_linestyle() in ("-", "--")]
+        for key, mean in (("lines", "mean_a"), ("bounds", "mean_b")):
+            points = expected.setdefault((key, row["instance"]), [])
+            points.append((row["epsilon"], row[mean]))
+    (panel,) = made[0]["panels"]
     assert len(expected) == 4
-    assert [line.get_xydata().tolist() for line in drawn] == [
-        expected[style, instance] for _, instance in list(expected)[::2] for style in ("-", "--")
-    ]
-    assert timelines.prices(Record.of(recorded("ucb1"))) is None
+    for key, ys in (("lines", "means"), ("bounds", "ys")):
+        drawn = [list(zip(line["xs"], line[ys], strict=True)) for line in panel[key]]
+        assert drawn == [points for (kind, _), points in expected.items() if kind == key]
+    assert prices.prices(Record.of(recorded("ucb1"))) is None
 
 
 # ---------------------------------------------------------------- pages
@@ -388,7 +372,6 @@ def drawn():
         for name, record in (("dp-se", se), ("tree", tree), ("ucb1", ucb))
         for plot in ("epsilon", "regret", "time", "scaling")
     }
-    of_record |= {("ucb1", "constants"): ucb}
     of_record |= {("dp-se", plot): se for plot in ("course", "prices")}
     found = {}
     for (name, plot), record in of_record.items():
@@ -406,7 +389,7 @@ def drawn():
 def test_no_text_of_a_plot_is_small_on_a_phone():
     """Control: the layout of a desktop, shrunk to a phone, would be too small to read."""
     every = drawn()
-    assert len({plot for _, plot, _ in every}) >= 8
+    assert len({plot for _, plot, _ in every}) >= 7
     for (name, plot, narrow), pictures in every.items():
         for picture in re.findall(r"<svg.*?</svg>", pictures, re.DOTALL):
             size = smallest(picture, PHONE if narrow else DESK)
@@ -425,6 +408,7 @@ def test_each_picture_is_one_pair_of_axes_with_words():
             assert any(len(re.findall(r"[a-z]{2,}", label)) for label in labels), (name, plot, narrow)
     assert drawn()["dp-se", "scaling", False].count("<svg") == len(
         {c["statistics"].get("over") for c in recorded("dp-se")["regret"]["checks"] if c["kind"] == "scaling"}
+        - {None, "T", "horizon T"}
     )
 
 
@@ -491,15 +475,6 @@ def test_means_have_error_bars_and_equal_runs_have_none():
         point[2] = 0.0
     assert timelines.over_time(Record.of(record)).count("<use") < with_bars.count("<use")
     assert timelines.over_time(Record.of(record | {"regret": None})) is None
-
-
-def test_wedges_have_no_outline():
-    """The rule of a page for ticks is not for what has a style of its own."""
-    wedge = next(
-        use for use in re.findall(r"<use [^>]*>", drawn()["dp-se", "scaling", False]) if "opacity" in use
-    )
-    assert "stroke" not in wedge.partition("style=")[2].replace("stroke-width: 0", "")
-    assert "use:not([style]){" in drawn()["dp-se", "scaling", False]
 
 
 def test_powers_of_ten_are_written_whole():

@@ -293,7 +293,7 @@ def test_a_record_is_one_line_with_its_strength_and_its_misses():
     assert rows["dp-se"]["Interval"] == "exactly 1 certified"
     assert rows["ucb1"]["Interval"] == "at least 10.69"
     assert rows["dp-se"]["Unit, horizon"] == "one reward of one round, T = 6000"
-    assert rows["dp-se"]["Date, signed"] == f"{records[0]['provenance']['finished'][:10]} by nobody"
+    assert rows["dp-se"]["Date, signed"] == f"{records[0]['provenance']['finished'][:10]} not signed"
     assert rows["ucb1"]["Privacy"] == "baseline"
     assert "Sajed & Sheffet 2019, central" in rows["dp-se"]["Target"]
     bare = [found | {"kill_table": None} for found in records]
@@ -426,7 +426,10 @@ def test_no_link_leads_out_of_the_folder(tmp_path):
     (place / "record.json").symlink_to(outside / "record.json")
     found = portfolio.find(place)
     assert not found.records
-    assert "it is a link out of the folder, which is not followed" in found.broken[place / "record.json"]
+    assert (
+        "it is a link out of the folder, and we do not follow such links"
+        in found.broken[place / "record.json"]
+    )
     (place / "record.json").unlink()
     shutil.copy(outside / "record.json", place)
     (place / "record.html").symlink_to(outside / "record.html")

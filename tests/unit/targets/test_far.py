@@ -323,7 +323,8 @@ def test_outputs_that_vary_in_number_are_refused():
 
 
 CALLS = {
-    "fewer calls": lambda header, content: ({**header, "shape": [2, *header["shape"][1:]]}, content[:-40]),
+    "fewer calls": lambda header, content: ({**header, "shape": [0, *header["shape"][1:]]}, b""),
+    "fewer runs": lambda header, content: ({**header, "shape": [1, 4, 1]}, content[:-8]),
     "other numbers": lambda header, content: ({**header, "of": "<i8"}, content),
 }
 
@@ -335,6 +336,15 @@ def test_calls_that_are_asked_for_together_are_as_one_by_one_and_of_no_other_for
     assert np.array_equal(found, [independence.features(one, 0.5, (*path, call), 5) for call in (1, 2, 3)])
     with pytest.raises(EndedError, match="another form"):
         independence.of_calls(ReleaseSampler(there(release, frame=CALLS[name]), 0), 0.5, path, 1, 3, 5)
+
+
+def test_what_is_compared_of_calls_is_computed_here(monkeypatch):
+    """Broken variant: the code's process computes it, and may send what it likes within its form."""
+    asked, sent = ReleaseSampler(there(release), 0), []
+    monkeypatch.setattr(independence, "_ENTRIES", 16)
+    monkeypatch.setattr(independence, "_features", lambda sampler, made: sent.append(made) or made)
+    assert independence.of_calls(asked, 0.5, (7,), 1, 6, 5).shape == (6, 5, sent[0].shape[1])
+    assert len(sent) == 6
 
 
 def test_more_frames_than_there_are_parts_end_the_audit():

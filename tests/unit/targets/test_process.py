@@ -267,7 +267,7 @@ def test_much_of_everything_blocks_nobody(command):
 
 def test_a_line_without_end_is_cut_off(command, monkeypatch):
     monkeypatch.setattr(process, "_LARGEST", 1 << 21)
-    with pytest.raises(InputError, match="wrote 2 MiB without a line end"):
+    with pytest.raises(InputError, match="wrote 2 MiB without an end of line"):
         release(command("while True: sys.stdout.write('x' * 100000)"))
 
 

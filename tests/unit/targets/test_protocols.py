@@ -141,11 +141,15 @@ def test_an_epsilon_that_no_claim_gives_is_asked_for():
     ("target", "more", "words"),
     [
         (constant(HORIZON - 1), {}, "ended after 11 of 12 rounds; give --horizon 11"),
-        (constant(asked="secret_table"), {}, "asked for secret_table, which is not known; known are pull, "),
+        (
+            constant(asked="secret_table"),
+            {},
+            "asks its environment for secret_table, which we do not know; known are pull, ",
+        ),
         (Nothing, {}, r"Nothing must have one of the pairs of methods select_arm/update, .*run\(env\)"),
         (Lonely, {}, "run of Lonely pulled no arm .* give --reward file.py:function"),
         (Unfilled, {}, "parameter gamma of Unfilled must have a default, .*give --set gamma=VALUE"),
-        (Asking, {}, "configuration is asked for gamma, which is not known; give --set gamma=VALUE"),
+        (Asking, {}, "asks its configuration for gamma, which we do not know; give --set gamma=VALUE"),
         (lambda n_arms, d: Nothing(), {}, r"parameter d of .*, or --contexts D if"),
         (
             lambda n_arms: (print, print, print),

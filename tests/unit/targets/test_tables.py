@@ -136,7 +136,7 @@ def test_what_is_known_of_an_environment(env, name, value):
 def test_what_is_not_known_of_an_environment(env, world):
     for thing in (env, Arms(world)):
         with pytest.raises(
-            tables.AskedError, match="its environment is asked for secrets, which is not known"
+            tables.AskedError, match="it asks its environment for secrets, which we do not know"
         ):
             _ = thing.secrets
         assert not hasattr(thing, "secrets")

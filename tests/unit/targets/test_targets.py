@@ -575,7 +575,7 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         if name in PLAIN:
             assert len(sampler.values(0.0, (0,), np.arange(2))) == 2
         else:
-            with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
+            with pytest.raises(InputError, match="which can show a reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
 
 
@@ -604,7 +604,7 @@ def test_arms_that_say_more_than_an_audit_sees_are_refused(name):
     if name in PLAIN_ARMS:
         assert sampler.actions(np.zeros((2, 2)), (0,), np.arange(2)).shape == (2, 2)
     else:
-        with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
+        with pytest.raises(InputError, match="which can show a reader more than the audit sees"):
             sampler.actions(np.zeros((2, 2)), (0,), np.arange(2))
 
 
@@ -934,7 +934,7 @@ def test_a_bandit_that_has_no_way_to_play_is_refused():
 
 def test_a_function_of_a_table_has_no_reward_of_its_own():
     given = roles.GivenRole(reward="file.py:pay")
-    with pytest.raises(InputError, match="reward works only with code that plays by itself"):
+    with pytest.raises(InputError, match="reward works only with code that generates its own rewards"):
         adapters.taken(lambda rewards, rng: rewards, given)
 
 
@@ -1065,7 +1065,7 @@ def test_an_algorithm_is_made_for_its_setting():
     ("target", "contexts", "words"),
     [
         (Fixed, None, "target must have the parameter horizon to have regret"),
-        (Plain, Contexts(2, (2, 2)), "environments: Plain does not take contexts, as users here have"),
+        (Plain, Contexts(2, (2, 2)), "environments: Plain does not take contexts, but users here have them"),
     ],
 )
 def test_an_algorithm_that_cannot_be_made_is_refused(target, contexts, words):

@@ -120,7 +120,9 @@ def _rate_check(
     points = [(x, found[f"rate/{rate.over}/{x:.17g}"]) for x in rate.values]
     silent_at = [x for x, values in points if not values.mean() > 0]
     if silent_at:
-        raise InputError(f"scaling: regret must be above 0 at every {rate.over}, it is 0 at {silent_at[0]:g}")
+        raise InputError(
+            f"scaling: regret must be above 0 at every {rate.over}, but it is 0 at {silent_at[0]:g}"
+        )
     fixed: JsonDict = {"n_arms": subject.setting.n_arms, "horizon": subject.setting.horizon}
     fixed.pop({"T": "horizon", "K": "n_arms"}.get(rate.over, ""), None)
     if rate.over != "gap" and population is None:

@@ -240,7 +240,7 @@ class StudentT(Drawn):
 
 @dataclass(frozen=True)
 class Huber(Drawn):
-    """Huber's model: with probability alpha a reward is an outlier instead of the inlier's.
+    """Huber's model: with probability alpha, a reward is an outlier instead of an inlier.
 
     Regret and gaps are those of the inliers.
 
@@ -420,7 +420,7 @@ class Discrete(Drawn):
 
 @dataclass(frozen=True)
 class Multinomial(Generated):
-    """Answers a block of n pulls with one multinomial draw: exact in law for finitely many rewards."""
+    """Answers n pulls with one multinomial draw, exactly distributed for finitely many rewards."""
 
     environment: Discrete
 
@@ -439,7 +439,7 @@ class Multinomial(Generated):
 
 @dataclass(frozen=True)
 class Binomial(Generated):
-    """Answers a block of n pulls with one binomial draw: exact in law for two-point rewards."""
+    """Answers n pulls with one binomial draw, which is exactly distributed for two-point rewards."""
 
     environment: TwoPoint
 
@@ -489,7 +489,7 @@ class Pulled:
         """See `algorithm.Data.answer`."""
         pulls, env = query.pulls(), self.environment
         if query.ask is not None and pulls.max() > 1:
-            raise InputError("environment: rewards pull by pull are asked about one pull at a time")
+            raise InputError("environment: rewards drawn pull by pull must be requested one pull at a time")
         sums = _sum_pulls(self.key, run, self.count[run], pulls, env.probabilities, env.low, env.high)
         self.count[run] += pulls
         if query.ask is None:

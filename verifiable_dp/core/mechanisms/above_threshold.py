@@ -14,7 +14,7 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class AboveThreshold:
-    """Answers whether q_i + nu_i >= threshold_i + rho, up to the first yes; only the answers are public.
+    """Answers whether q_i + nu_i >= threshold_i + rho, until the first yes; only the answers are public.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Gaussian:
 
     @property
     def mu(self) -> float:
-        """Of one release, in Gaussian differential privacy."""
+        """mu of one release, in Gaussian differential privacy."""
         return self.sensitivity / self.scale
 
     def release(

@@ -29,7 +29,7 @@ class Laplace:
 
     Notes
     -----
-    Alignment: the noise moves by q - q', so that the release is the same; the cost is |q - q'| / scale.
+    Alignment: the noise moves by q - q' to keep the release the same; the cost is |q - q'| / scale.
 
     Source: Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis",
     TCC 2006.
@@ -69,5 +69,5 @@ class Exact:
     def release(
         self, value: FloatArray, noise: Noise, run: IntArray, slot: IntArray, where: BoolArray
     ) -> FloatArray:
-        """Release `value` (n, m) as it is; NaN where `where` is False."""
+        """Release `value` (n, m) unchanged; NaN where `where` is False."""
         return noise(Draw(value, np.zeros(value.shape), run, slot, where))

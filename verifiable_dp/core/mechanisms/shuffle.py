@@ -1,9 +1,9 @@
-"""Privacy amplification by shuffling: the closed form with its domain, and numbers that need none.
+"""Privacy amplification by shuffling: a closed form with its domain, and computed bounds for every n.
 
-A shuffler hides who sent which of n reports. What that is worth is stated three ways: by the formula of
-Feldman, McMillan & Talwar 2021 (Theorem III.1; eq. 10 of Hanna et al. 2022), which holds on a domain only;
-by their reduction to clones, computed, an upper bound on delta for every randomiser and any n; and by the
-counts of thresholded reports, a lower bound.
+A shuffler hides who sent which of n reports. We state the effect in three ways: by the formula of Feldman,
+McMillan & Talwar 2021 (Theorem III.1; eq. 10 of Hanna et al. 2022), which holds only on a domain; by their
+reduction to clones, which gives an upper bound on delta for every randomiser and any n; and by counts of
+reports above a threshold, which give a lower bound.
 
 Source: Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021.
 """
@@ -35,7 +35,7 @@ Bit = tuple[float, float]
 
 
 def formula(local: float, n: int, delta: float) -> float:
-    """f_{n,delta}(eps0), eq. 10, whatever its domain: what the printed algorithm computes.
+    """f_{n,delta}(eps0), eq. 10, also outside its domain, as the printed algorithm computes it.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def formula_inverse(epsilon: float, n: int, delta: float) -> float:
 
 
 def inverse(epsilon: float, n: int, delta: float) -> float:
-    """The eps0 with f_{n,delta}(eps0) = epsilon, where it lies in the domain.
+    """The eps0 with f_{n,delta}(eps0) = epsilon, if it lies in the domain.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def local_epsilon(epsilon: float, n: int, delta: float) -> float:
 
 
 def response(local: float) -> Bit:
-    """The binary randomised response of an input 1: right with probability e^eps0/(1 + e^eps0)."""
+    """The binary randomised response to an input 1: truthful with probability e^eps0/(1 + e^eps0)."""
     return -math.log1p(math.exp(-local)), -local - math.log1p(math.exp(-local))
 
 
@@ -152,11 +152,11 @@ def _log_ways(n: float | FloatArray, k: FloatArray) -> FloatArray:
 
 
 def count_deltas(n: int, changed: Bit, others: Bit, epsilon: float) -> tuple[float, float]:
-    """Hockey-stick divergences of two counts of ones, either direction.
+    """Hockey-stick divergences of two counts of ones, in both directions.
 
-    One is the count of n responses like `others`, the other that of n - 1 like them and one like `changed`,
-    which says 1 more often. At k ones their ratio is r(k) = k/n p1/p0 + (1 - k/n) (1 - p1)/(1 - p0), so
-    that all terms of a sum have one sign.
+    One is the count of n responses like `others`, the other the count of n - 1 such responses and one like
+    `changed`, which is 1 more often. At k ones their ratio is r(k) = k/n p1/p0 + (1 - k/n) (1 - p1)/(1 - p0),
+    so all terms of a sum have the same sign.
 
     Returns
     -------
@@ -191,9 +191,9 @@ def count_deltas(n: int, changed: Bit, others: Bit, epsilon: float) -> tuple[flo
 def response_delta(n: int, local: float, epsilon: float) -> float:
     """Delta at epsilon of n shuffled binary randomised responses with eps0 = `local`.
 
-    The larger of both directions, and the largest over the inputs of the others: all numbers of ones for n
-    up to 64, beyond it none, an eighth, a quarter, three eighths and half of them. Where epsilon is not
-    small inputs that are all alike are the worst.
+    The larger of both directions, maximised over the inputs of the other users: any number of ones for n up
+    to 64; for larger n none, an eighth, a quarter, three eighths or half of them. If epsilon is not small,
+    equal inputs are the worst.
 
     Parameters
     ----------
@@ -239,15 +239,15 @@ def _mixed_delta(n: int, ones: int, bit: Bit, epsilon: float) -> float:
 def laplace_delta(n: int, scale: float, epsilon: float, threshold: float = 0.0) -> float:
     """A lower bound on delta at epsilon of n shuffled reports r + Lap(scale), r in [-1, 1].
 
-    The adversary counts the reports above the threshold; one reward is 1 or -1 and the others are -1. The
-    larger of both directions.
+    The adversary counts the reports above the threshold; one reward is 1 or -1 and the others are -1. This is
+    the larger delta of the two directions.
 
     Parameters
     ----------
     n
         Number of users, at least 1.
     scale
-        Of the noise, at least 0: 2/eps0 for eps0-LDP reports.
+        Scale of the noise, at least 0: 2/eps0 for eps0-LDP reports.
     epsilon
         At least 0.
     threshold
@@ -294,14 +294,15 @@ def clones_delta(n: int, local: float, epsilon: float) -> float:
     r"""An upper bound on delta at epsilon of n shuffled reports of any eps0-LDP randomiser.
 
     C ~ Bin(n - 1, e^-eps0) of the others look like one of the two inputs of the user who changes, A ~ Bin(C,
-    1/2) like the first; with D ~ Bernoulli(e^eps0/(e^eps0 + 1)) the reports tell no more than (A + D,
+    1/2) like the first; with D ~ Bernoulli(e^eps0/(e^eps0 + 1)) the reports reveal no more than (A + D,
     C - A + 1 - D) against (A + 1 - D, C - A + D). Given m = C + 1 their hockey-stick divergence is
 
     .. math:: 2 (2p - 1)(1 + e^\varepsilon)\, E (X/m - \tau)_+, \quad X \sim Bin(m, 1/2),
               \quad \tau = \frac12 + \frac{e^\varepsilon - 1}{2 (2p - 1)(1 + e^\varepsilon)},
 
-    p = e^eps0/(e^eps0 + 1): a sum of positive terms. What is cut off is added, and the result raised by a
-    millionth of itself. It is the same in both directions; 0 from eps0 on.
+    p = e^eps0/(e^eps0 + 1): a sum of positive terms. The tail that is cut off is added, and the result is
+    increased by a millionth of itself. The bound is the same in both directions, and 0 for epsilon of at
+    least eps0.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class TreeMemory:
 class Nodes:
     """A stream whose items each enter one node of every level of a tree; a node is released when it is full.
 
-    One node is released for each item: that of the largest dyadic block which the item completes. The prefix
+    Each item releases one node: that of the largest dyadic block that the item completes. The prefix
     sum after i items is the sum of the released nodes at the set bits of i.
 
     Parameters
@@ -60,7 +60,7 @@ class Nodes:
 
     @property
     def degrees(self) -> int:
-        """Degrees of freedom of Wishart noise; 0 where it is another."""
+        """Degrees of freedom of Wishart noise; 0 for other noise."""
         return 0
 
     @property
@@ -106,7 +106,7 @@ class Nodes:
 class Tree(Nodes):
     """The tree mechanism with Laplace noise.
 
-    The first item enters floor(log2 T) + 1 nodes, so that is what the budget must be divided by.
+    The first item enters floor(log2 T) + 1 nodes, so the budget must be divided by that number.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class Tree(Nodes):
     sensitivity
         Largest change of one item, above 0.
     budget
-        ``levels``: each node gets epsilon / (floor(log2 T) + 1), which makes the stream epsilon-DP.
-        ``log``: epsilon / log T (natural), as printed by Tao et al. 2022, Algorithm 2: too much by
+        ``levels``: each node gets epsilon / (floor(log2 T) + 1), which makes the stream epsilon-DP. ``log``:
+        epsilon / log T (natural), as printed by Tao et al. 2022, Algorithm 2: too large by a factor of
         (floor(log2 T) + 1) / log T. ``log2``: epsilon / log2 T.
 
     Raises
@@ -147,7 +147,7 @@ class Tree(Nodes):
 
     @property
     def divisor(self) -> float:
-        """What the budget of the stream is divided by for one node."""
+        """Number by which the budget of the stream is divided for one node."""
         if self.budget == "levels":
             return float(self.levels)
         return math.log(self.leaves) if self.budget == "log" else math.log2(self.leaves)
@@ -171,7 +171,7 @@ class NormalTree(Nodes):
     leaves
         Largest number of items T, at least 1.
     mu
-        What the whole stream promises of Gaussian differential privacy, above 0.
+        The mu that the whole stream promises, in Gaussian differential privacy, above 0.
     sensitivity
         Largest Euclidean change of one item, above 0.
 
@@ -205,8 +205,8 @@ class NormalTree(Nodes):
 class AdaptiveTree(Tree):
     """A tree for items that grow: item number n lies in [-B_n, B_n], B_n = factor n^power.
 
-    A node gets noise for the largest item that it may hold, Lap(2 B_n divisor/epsilon) where item n
-    completes it. An item spends less on later nodes, so that the whole costs less than epsilon if power > 0.
+    A node gets noise for the largest item that it may hold, Lap(2 B_n divisor/epsilon) where item n completes
+    it. An item spends less on later nodes, so if power > 0, the whole stream costs less than epsilon.
 
     Parameters
     ----------

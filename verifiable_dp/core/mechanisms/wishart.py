@@ -1,4 +1,4 @@
-r"""What a symmetric matrix tells that is released with Wishart noise: the law of its privacy loss.
+r"""The distribution of the privacy loss of a symmetric matrix that is released with Wishart noise.
 
 For :math:`W \sim W_p(I, k)` and exact matrices that differ by :math:`D`, the log ratio of the densities is
 :math:`\frac{k-p-1}{2} \log\frac{\det W}{\det(W + D)} + \frac12 \operatorname{tr} D`. Three laws are known:
@@ -10,11 +10,11 @@ For :math:`W \sim W_p(I, k)` and exact matrices that differ by :math:`D`, the lo
   whose other entry :math:`\sqrt{ab}\, R` moves by s, R having density proportional to
   :math:`(1 - r^2)^{(k-p-1)/2}`.
 
-They are the worst of all that replacing one item :math:`z z^T`, :math:`|z|^2 \le s`, comes to, in any number
-of releases with independent noise: the Wishart density is log-concave from k = p + 1 on, so that by Prékopa's
-theorem :math:`\int \min(P, e^\varepsilon P_D)`, where :math:`P_D` is P moved by D, is log-concave in D, and
-least at an extreme point of the convex hull of all D. With :math:`|z|^2 = |y|^2 = s` D has eigenvalues
-:math:`\pm s \sin\theta`; it lies between 0 and that of a right angle.
+No replacement of one item :math:`z z^T`, :math:`|z|^2 \le s`, is worse than these, in any number of releases
+with independent noise. The Wishart density is log-concave from k = p + 1 on. By Prékopa's theorem :math:`\int
+\min(P, e^\varepsilon P_D)`, where :math:`P_D` is P moved by D, is therefore log-concave in D, and smallest at
+an extreme point of the convex hull of all D. With :math:`|z|^2 = |y|^2 = s` D has eigenvalues :math:`\pm s
+\sin\theta`; it lies between 0 and that of a right angle.
 
 The derivation is ours.
 """
@@ -236,15 +236,15 @@ def epsilon_of(
     delta
         Above 0.
     kinds
-        Of `KINDS`: what the change of the matrices is; both directions count.
+        How the matrices change, from `KINDS`; both directions count.
     cells
-        Of the grid on which losses are added up. By rounding, epsilon comes out too large, by some 1e-4 of
-        it with ``FINE``.
+        Cells of the grid on which losses are added up. Rounding makes epsilon too large, by about 1e-4 of it
+        with ``FINE``.
     least
-        Whether to round losses down instead: epsilon comes out too small, by some 1e-2.
+        Whether to round losses down instead, which makes epsilon too small, by about 1e-2.
     mu
-        Of normal noise that hides the same item elsewhere, in standard deviations. The shift of both is one
-        in a log-concave density, so that the worst is again an extreme point.
+        Shift of normal noise that hides the same item elsewhere, in standard deviations. Both shifts together
+        are one shift of a log-concave density, so the worst is again an extreme point.
 
     Returns
     -------
@@ -320,7 +320,7 @@ class WishartTree(Nodes):
 
     Notes
     -----
-    A mean is public: taking it off costs nothing.
+    The mean is public, so subtracting it costs nothing.
     """
 
     size: int

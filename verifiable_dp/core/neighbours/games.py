@@ -76,7 +76,7 @@ class ContextPair(Pair):
         )[0]
         places = np.flatnonzero(other != table[when])
         if not len(places):
-            raise InputError("context and reward must not both be those that they replace")
+            raise InputError("context and reward must not both equal those that they replace")
         table.setflags(write=False)
         for name, value in (
             ("form", form),

@@ -73,7 +73,7 @@ class Pair:
         if not changes:
             raise InputError("changes must hold at least one entry that differs, got none")
         if len({(when, arm) for when, arm, _ in changes}) < len(changes):
-            raise InputError("changes: each entry may be changed once only")
+            raise InputError("changes: each entry may be changed only once")
         object.__setattr__(self, "left", table)
         object.__setattr__(self, "changes", tuple(sorted(changes)))
 

@@ -63,4 +63,4 @@ def pair_of(plain: Json) -> AnyPair:
     except (KeyError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"pair: not as written in a record ({error})") from None
+        raise InputError(f"pair: not in the form that records use ({error})") from None

@@ -189,7 +189,9 @@ class Candidate:
         for row in entry["counts"]:
             k1, n1, k0, n0 = (int(x) for x in row)
             if not (0 <= k1 <= n1 and 0 <= k0 <= n0):
-                raise InputError("record: counts must be hits and runs of either world, hits at most runs")
+                raise InputError(
+                    "record: counts must be hits and runs of both worlds, with hits at most runs"
+                )
             rows.append((k1, n1, k0, n0))
         p, q = (float(x) for x in entry["shares"])
         return cls(float(entry["weight"]), (p, q), int(entry["held"]), tuple(rows))

@@ -84,7 +84,7 @@ class _Probe:
         if draw.where.any():
             self.calls.append(draw)
         if draw.value.shape != (1, len(self._added)):
-            raise UnsupportedError("algorithm: it releases more or less than a number for each arm")
+            raise UnsupportedError("algorithm: it does not release exactly one number for each arm")
         return np.where(draw.where, draw.value + self._added, np.nan)
 
 
@@ -153,7 +153,7 @@ class Machine:
             after, released = self.algorithm.release(state, memory, query, answer, probe)
             seen.append((after, probe, released))
             if released.shape != (1, self.algorithm.n_arms):
-                raise UnsupportedError("algorithm: it publishes more or less than a number for each arm")
+                raise UnsupportedError("algorithm: it does not publish exactly one number for each arm")
             if not probe.calls:
                 return after, probe, released, np.ones(self.algorithm.n_arms)
         after, probe, released = seen[0]
@@ -193,7 +193,9 @@ class Machine:
         index = np.zeros(_TRIALS, np.int64)
         after = self.algorithm.decide(state.take(index), query.take(index), _releases(node, removed))
         if not _all_alike(after):
-            raise UnsupportedError("algorithm: it decides on more than which releases lie beyond the margin")
+            raise UnsupportedError(
+                "algorithm: its decisions depend on more than which releases lie beyond the margin"
+            )
         return after.take(index[:1])
 
     # ------------------------------------------------------------ runs

@@ -178,10 +178,9 @@ class Tried:
     def describe(self) -> str:
         """In words."""
         return (
-            f"beside plain neighbours it tried {self.pairs} pairs, {self.late} of them with a reward that is "
-            f"not an arm's first, {self.inside} with values inside the bounds. They lie around "
-            f"{self.decisions} tuned decisions on {self.paths} paths, in {self.duels} of {self.all_duels} "
-            "duels between arms"
+            f"beside plain neighbours it tried {self.pairs} pairs around {self.decisions} decisions that it "
+            f"made close, on {self.paths} paths, for {self.duels} of {self.all_duels} pairs of arms. "
+            f"{self.late} change another reward than an arm's first, {self.inside} one that is at no bound"
         )
 
 

@@ -261,7 +261,7 @@ def _at_halt(
         _, shown = algorithm.release(state, sides[0].memory, query, answers[0], here)
         used = [*sides[0].slots, *here.slots]
         if len(set(used)) < len(used):
-            raise UnsupportedError("algorithm: it uses a draw twice, and they are not independent then")
+            raise UnsupportedError("algorithm: it uses a draw twice, so its comparisons are not independent")
         there = _Probe(True, place, forced=here.outputs)
         _, also = algorithm.release(state, sides[1].memory, query, answers[1], there)
         if len(here.outputs) != len(there.outputs) or shown.shape != also.shape:

@@ -94,8 +94,8 @@ class ExactResult(Recorded, frozen=True):
 EXACT = Kind(
     "exact",
     "privacy",
-    "exact law of the actions on both inputs, by quadrature",
-    short="the exact law",
+    "exact distribution of the actions on both inputs, by quadrature",
+    short="the exact distribution",
     rank=50,
     counts=True,
     statistics=ExactStatistics,
@@ -256,7 +256,9 @@ def law(algorithm: Algorithm, pair: AnyPair, *, cut: float = CUT, most: int = MO
         path, so that comparisons are not independent.
     """
     if isinstance(pair, InteractivePair):
-        raise UnsupportedError("pair: an interactive adversary's law is not worked out, only that of tables")
+        raise UnsupportedError(
+            "pair: exact distributions are computed only for tables, not for interactive adversaries"
+        )
     left, right = (Machine(algorithm, data) for data in worlds(pair, algorithm.n_arms, 1))
     return law_of(left, right, cut=cut, most=most)
 
@@ -346,7 +348,7 @@ def _spent(node: Node, before: frozenset[int]) -> frozenset[int]:
     """The draws used on the way; a draw that comes again is refused."""
     now = frozenset(node.slots[node.active & (np.nan_to_num(node.scales) > 0)].tolist())
     if now & before:
-        raise UnsupportedError("algorithm: it uses a draw in two comparisons, which are not independent then")
+        raise UnsupportedError("algorithm: it uses a draw in two comparisons, so they are not independent")
     return before | now
 
 

@@ -29,7 +29,9 @@ def _laws(log_p: npt.ArrayLike, log_q: npt.ArrayLike) -> tuple[FloatArray, Float
         raise InputError(f"log_p and log_q must be vectors of one length >= 1, got {p.shape} and {q.shape}")
     for name, law in (("log_p", p), ("log_q", q)):
         if np.isnan(law).any() or np.logaddexp.reduce(law) > _SUM:
-            raise InputError(f"{name} must hold log-probabilities, -inf included, that sum to at most 1")
+            raise InputError(
+                f"{name} must hold log-probabilities (-inf included) of probabilities that sum to at most 1"
+            )
     return p, q
 
 

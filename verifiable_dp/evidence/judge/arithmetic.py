@@ -274,7 +274,34 @@ def judged(certificate: TracedCertificate, delta: float) -> float:
     return max(found, default=math.inf)
 
 
+def curved(certificate: TracedCertificate, name: str) -> float:
+    """The ``rho`` of zero-concentrated or the ``mu`` of Gaussian differential privacy that follows.
+
+    Both add up over adaptive steps, mu as squares. Normal noise moved by h deviations has mu = h and rho =
+    h^2/2; a pure loss has what `laws.of_pure` says, and no more in parts: rho and mu^2 are convex in it.
+    Of Wishart noise neither is known, and of what is charged as rho no mu.
+
+    Raises
+    ------
+    InputError
+        If a row does not stay.
+    """
+    paid = [both(certificate.frames[pattern.frame], pattern) for pattern in certificate.patterns]
+    each = [_curved(profile, paid, name) for profile in certificate.profiles]
+    found = [max((each[at] for at, _ in path.units), default=0.0) for path in certificate.paths]
+    return max(found, default=math.inf)
+
+
 Prices = Sequence[tuple[Paid, Paid]]  # by pattern
+
+
+def _curved(profile: Profile, paid: Prices, name: str) -> float:
+    rest = math.fsum(charge.rho for charge in profile.charges)
+    if any(charge.releases() for charge in profile.charges) or (rest and name == "mu"):
+        return math.inf
+    if name == "rho":
+        return max(rest + laws.of_pure(loss, name) + squared / 2 for loss, squared in totals(profile, paid))
+    return max(math.sqrt(laws.of_pure(loss, name) ** 2 + squared) for loss, squared in totals(profile, paid))
 
 
 def _epsilon(profile: Profile, paid: Prices, delta: float) -> float:

@@ -201,7 +201,7 @@ class TracedCertificate(Values, frozen=True):
         if values.get("version") != VERSION:
             raise InputError(
                 f"certificate: version must be {VERSION}, got {values.get('version')!r}; "
-                "older ones add up costs that were only written down: audit again"
+                "older versions add up costs that nothing verifies: audit again"
             )
         try:
             found = msgspec.convert(dict(values), cls)

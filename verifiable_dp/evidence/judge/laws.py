@@ -11,8 +11,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from scipy.special import ndtri
+
 from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import wishart
+
+_STEEP = 500.0  # a pure loss beyond it counts as infinite where exp would overflow
 
 
 class PricedLaw(NamedTuple):
@@ -112,6 +116,17 @@ def parameter_of(method: str, given: float) -> float:
 
 
 # ---------------------------------------------------------------- what losses and shifts come to
+
+
+def of_pure(epsilon: float, name: str) -> float:
+    """The ``rho`` or ``mu`` that a pure epsilon implies.
+
+    rho = epsilon^2/2 (Bun & Steinke, TCC 2016, Proposition 1.4). mu = 2 Phi^-1(1/(1 + e^-epsilon)), at which
+    the trade-off curve of normal noise passes below the corner of that of randomised response.
+    """
+    if name == "rho" or math.isinf(epsilon):
+        return epsilon**2 / 2
+    return -2 * float(ndtri(1 / (1 + math.exp(epsilon)))) if epsilon < _STEEP else math.inf
 
 
 def epsilon_of_mu(mu: float, delta: float) -> float:

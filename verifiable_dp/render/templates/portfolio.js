@@ -17,6 +17,7 @@
     });
     for (const list of document.querySelectorAll("[data-list]")) {
       list.hidden = !list.querySelector("tr[data-verdict]:not([hidden])");
+      if (shown < rows.length) for (const fold of list.querySelectorAll("details")) fold.open = true;
     }
     count.textContent = `${shown} of ${rows.length} shown`;
   };
@@ -52,19 +53,24 @@
     if (typeof a !== typeof b) return typeof a === "number" ? -sign : sign;
     return a < b ? -sign : sign * Number(a > b);
   };
-  for (const table of document.querySelectorAll("[data-list] table")) {
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
+  const tables = [...document.querySelectorAll("[data-list] table")]; // the second one is folded
+  const room = tables.map((table) => table.tBodies[0].rows.length);
+  const heads = (table) => [...table.tHead.rows[0].cells];
+  for (const table of tables) {
+    heads(table).forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {
         const down = head.getAttribute("aria-sort") === "ascending";
-        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const body = table.tBodies[0];
-        const sorted = [...body.rows].sort((a, b) => order(value(a, column), value(b, column), down ? -1 : 1));
-        body.append(...sorted);
+        const all = tables.flatMap((one) => [...one.tBodies[0].rows]);
+        all.sort((a, b) => order(value(a, column), value(b, column), down ? -1 : 1));
+        tables.forEach((one, i) => {
+          for (const other of heads(one)) other.removeAttribute("aria-sort");
+          heads(one)[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+          one.tBodies[0].append(...all.splice(0, room[i]));
+        });
       });
     });
   }
