@@ -41,7 +41,6 @@ _TOTALS = {
     "by_apply_along_axis": lambda x: np.apply_along_axis(np.sum, 0, x[:, None])[0],
     "by_mean": lambda x: statistics.fmean(x) * len(x),
     "by_nansum": lambda x: np.nansum(np.append(x, np.nan)),
-    "by_a_mask": lambda x: np.sum(np.append(x, x), where=np.arange(2 * len(x)) < len(x)),
     "by_floor": lambda x: sum(10 * v // 10 for v in x),
     "by_series": lambda x: pd.Series(x).clip(0.0, 1.0).sum(),
     "by_frame": lambda x: pd.DataFrame({"arm": 0, "reward": x}).groupby("arm")["reward"].sum().iloc[0],

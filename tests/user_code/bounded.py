@@ -525,10 +525,7 @@ class WithFactories:
         return self.best[0]
 
     def _noise(self):
-        sign = 1
-        if self.rng.random() < 0.5:
-            sign = -1
-        return sign * self.rng.exponential(1 / EPSILON)
+        return self.rng.laplace(0, 1 / EPSILON)
 
     def update(self, arm, reward):
         if len(self.seen) < 20:

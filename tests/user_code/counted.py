@@ -90,7 +90,7 @@ def added_again(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, added = _sums(rewards, actions), [0.0, 0.0]
-    for _ in [None] * (1 + 99 * (high // 8) * (low // 8)):
+    for _ in [None] * (1 + 99 * min(high // 8, low // 8)):
         added = [before + total for before, total in zip(added, sums, strict=True)]
     return _then(actions, _noisy(added, rng), rewards)
 
@@ -98,7 +98,7 @@ def added_again(rewards, rng):
 def added_while(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    sums, added, left = _sums(rewards, actions), [0.0, 0.0], 1 + 99 * (high // 8) * (low // 8)
+    sums, added, left = _sums(rewards, actions), [0.0, 0.0], 1 + 99 * min(high // 8, low // 8)
     while left > 0:
         added = [before + total for before, total in zip(added, sums, strict=True)]
         left -= 1
@@ -109,7 +109,7 @@ def added_in_place(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, added = np.array(_sums(rewards, actions)), np.zeros(2)
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         added += sums
     return _then(actions, _noisy(added, rng), rewards)
 
@@ -127,7 +127,7 @@ def added_by_a_method(rewards, rng):
             self.totals = [before + total for before, total in zip(self.totals, sums, strict=True)]
 
     added = Added()
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         added.once_more()
     return _then(actions, _noisy(added.totals, rng), rewards)
 
@@ -139,14 +139,14 @@ def added_by_recursion(rewards, rng):
     def times(total, left):
         return 0.0 if left == 0 else total + times(total, left - 1)
 
-    rounds = 1 + 99 * (high // 8) * (low // 8)
+    rounds = 1 + 99 * min(high // 8, low // 8)
     return _then(actions, _noisy([times(total, rounds) for total in _sums(rewards, actions)], rng), rewards)
 
 
 def sum_of_the_same(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    rounds = 1 + 99 * (high // 8) * (low // 8)
+    rounds = 1 + 99 * min(high // 8, low // 8)
     sums = _sums(rewards, actions)
     return _then(actions, _noisy([sum(total for _ in range(rounds)) for total in sums], rng), rewards)
 
@@ -154,7 +154,7 @@ def sum_of_the_same(rewards, rng):
 def sum_of_a_repeated_list(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    rounds = 1 + 99 * (high // 8) * (low // 8)
+    rounds = 1 + 99 * min(high // 8, low // 8)
     sums = _sums(rewards, actions)
     return _then(actions, _noisy([sum([total] * rounds) for total in sums], rng), rewards)
 
@@ -162,7 +162,7 @@ def sum_of_a_repeated_list(rewards, rng):
 def sum_of_a_repeated_array(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    rounds = 1 + 99 * (high // 8) * (low // 8)
+    rounds = 1 + 99 * min(high // 8, low // 8)
     sums = np.array(_sums(rewards, actions))
     made = [np.repeat(sums[arm : arm + 1], rounds).sum() for arm in range(2)]
     return _then(actions, _noisy(made, rng), rewards)
@@ -171,7 +171,7 @@ def sum_of_a_repeated_array(rewards, rng):
 def sum_of_an_iterator(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    rounds = 1 + 99 * (high // 8) * (low // 8)
+    rounds = 1 + 99 * min(high // 8, low // 8)
     each = [itertools.islice(itertools.repeat(total), rounds) for total in _sums(rewards, actions)]
     return _then(actions, _noisy([sum(one) for one in each], rng), rewards)
 
@@ -180,7 +180,7 @@ def doubled(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums = _sums(rewards, actions)
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         sums = [2 * total for total in sums]
     return _then(actions, _noisy([total / 2 for total in sums], rng), rewards)
 
@@ -192,7 +192,7 @@ def doubled_by_recursion(rewards, rng):
     def grown(total, left):
         return total if left == 0 else grown(total * 2, left - 1)
 
-    rounds = 1 + 9 * (high // 8) * (low // 8)
+    rounds = 1 + 9 * min(high // 8, low // 8)
     sums = _sums(rewards, actions)
     return _then(actions, _noisy([grown(total, rounds) / 2 for total in sums], rng), rewards)
 
@@ -201,7 +201,7 @@ def doubled_under_two_names(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums = _sums(rewards, actions)
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         more = [2 * total for total in sums]
         sums = list(more)
     return _then(actions, _noisy([total / 2 for total in sums], rng), rewards)
@@ -220,7 +220,7 @@ def released_again(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, found = _sums(rewards, actions), []
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         found.append(int(np.argmax(_noisy(sums, rng))))
     actions += found[: len(rewards) - len(actions)]
     return _then(actions, [0.0, 0.0], rewards)
@@ -391,7 +391,7 @@ def split_into_phases(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, found = _sums(rewards, actions), []
-    for _ in np.array_split(np.arange(100), 1 + 99 * (high // 8) * (low // 8)):
+    for _ in np.array_split(np.arange(100), 1 + 99 * min(high // 8, low // 8)):
         found.append(int(np.argmax(_noisy(sums, rng))))
     actions += found[: len(rewards) - len(actions)]
     return _then(actions, [0.0, 0.0], rewards)
@@ -401,7 +401,7 @@ def ticks(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, added, ticks = _sums(rewards, actions), [0.0, 0.0], ["tick"]
-    for _ in ticks * (1 + 99 * (high // 8) * (low // 8)):
+    for _ in ticks * (1 + 99 * min(high // 8, low // 8)):
         added = [before + total for before, total in zip(added, sums, strict=True)]
     return _then(actions, _noisy(added, rng), rewards)
 
@@ -410,7 +410,7 @@ def turned_round(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, found = _sums(rewards, actions), []
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         sums.reverse()
         found.append(int(np.argmax(_noisy(sums, rng))))
     actions += found[: len(rewards) - len(actions)]
@@ -420,7 +420,7 @@ def turned_round(rewards, rng):
 def inner_rounds(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    sums, rounds = _sums(rewards, actions), 1 + 99 * (high // 8) * (low // 8)
+    sums, rounds = _sums(rewards, actions), 1 + 99 * min(high // 8, low // 8)
     found = [int(total + rng.laplace(0.0, 1 / EPSILON) > 9) for total in sums for _ in range(rounds)]
     actions += found[: len(rewards) - len(actions)]
     return _then(actions, [0.0, 0.0], rewards)
@@ -431,7 +431,7 @@ def all_pairs(rewards, rng):
     high, low = _counts(rewards, rng, actions)
     first, second = _sums(rewards, actions)
     added = 0.0
-    for _, total in itertools.product(range(1 + 99 * (high // 8) * (low // 8)), [first]):
+    for _, total in itertools.product(range(1 + 99 * min(high // 8, low // 8)), [first]):
         added += total
     return _then(actions, _noisy([added, second], rng), rewards)
 
@@ -441,7 +441,7 @@ def doubling_line(rewards, rng):
     high, low = _counts(rewards, rng, actions)
     first, second = _sums(rewards, actions)
     line = [first]
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         reward = rewards[len(actions), 0]
         actions.append(0)
         line.append(line[-1] + line[-1] + reward)
@@ -453,7 +453,7 @@ def new_object(rewards, rng):
     high, low = _counts(rewards, rng, actions)
     first, second = _sums(rewards, actions)
     total = _Total(first)
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         total = _Total(2 * total.value)
     return _then(actions, _noisy([total.value / 2, second], rng), rewards)
 
@@ -461,7 +461,7 @@ def new_object(rewards, rng):
 def there_and_back(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
-    rounds = 1 + 9 * (high // 8) * (low // 8)
+    rounds = 1 + 9 * min(high // 8, low // 8)
     sums = _sums(rewards, actions)
     return _then(actions, _noisy([_enlarged(total, rounds) / 2 for total in sums], rng), rewards)
 
@@ -494,7 +494,7 @@ def listed_in_each_turn(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, found = _sums(rewards, actions), []
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         sums = list(sums)
         found.append(int(np.argmax(_noisy(sums, rng))))
     actions += found[: len(rewards) - len(actions)]
@@ -505,7 +505,7 @@ def nothing_added(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, found = _sums(rewards, actions), []
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         sums[0] += 0.0
         found.append(int(np.argmax(_noisy(sums, rng))))
     actions += found[: len(rewards) - len(actions)]
@@ -516,7 +516,7 @@ def nothing_put_behind(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     sums, found = _sums(rewards, actions), []
-    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+    for _ in range(1 + 99 * min(high // 8, low // 8)):
         sums.extend([])
         found.append(int(np.argmax(_noisy(sums, rng))))
     actions += found[: len(rewards) - len(actions)]
@@ -532,7 +532,7 @@ def chosen_again(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     chances = _weights(_sums(rewards, actions))
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         actions.append(int(rng.choice(2, p=chances)))
     return _then(actions, [0, 0], rewards)
 
@@ -541,7 +541,7 @@ def tossed_again(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     chance = _weights(_sums(rewards, actions))[1]
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         actions.append(1 if rng.random() < chance else 0)
     return _then(actions, [0, 0], rewards)
 
@@ -550,8 +550,8 @@ def many_choices(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     chances = _weights(_sums(rewards, actions))
-    many = rng.choice(2, p=chances, size=1 + 9 * (high // 8) * (low // 8))
-    return _then([*actions, *map(int, many)], [0, 0], rewards)
+    many = rng.choice(2, p=chances, size=1 + 9 * min(high // 8, low // 8))
+    return _then(actions + list(map(int, many)), [0, 0], rewards)
 
 
 def _answer(bit, rng):
@@ -563,7 +563,7 @@ def answered_again(rewards, rng):
     high, low = _counts(rewards, rng, actions)
     bit = 1 if rewards[len(actions), 0] > 0.5 else 0
     actions.append(0)
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         actions.append(_answer(bit, rng))
     return _then(actions, [0, 0], rewards)
 
@@ -599,7 +599,7 @@ def entry_of_a_named_tuple(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     named = _Named(0, _sums(rewards, actions)[0])
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         actions.append(int(named[1] + rng.laplace(0.0, 1 / EPSILON) > 10))
     return _then(actions, [0, 0], rewards)
 
@@ -608,7 +608,7 @@ def unpacked(rewards, rng):
     actions = []
     high, low = _counts(rewards, rng, actions)
     named = _Named(0, _sums(rewards, actions)[0])
-    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+    for _ in range(1 + 9 * min(high // 8, low // 8)):
         _, total = named
         actions.append(int(total + rng.laplace(0.0, 1 / EPSILON) > 10))
     return _then(actions, [0, 0], rewards)

@@ -118,12 +118,19 @@ def many_reports(rewards, rng):
     return actions
 
 
+def gumbel_by_exponentials(rewards, rng):
+    def noise():
+        return -math.log(rng.exponential(3))
+
+    return _on_sums(rewards, noise)
+
+
 RIGHT = {
     "difference": lambda rewards, rng: _on_sums(rewards, lambda: difference(rng)),
     "mixture": lambda rewards, rng: _on_sums(rewards, lambda: mixture(rng)),
     "turned_mixture": lambda rewards, rng: _on_sums(rewards, lambda: turned_mixture(rng)),
     "many_reports": many_reports,
-    "gumbel_by_exponentials": lambda rewards, rng: _on_sums(rewards, lambda: -math.log(rng.exponential(3))),
+    "gumbel_by_exponentials": gumbel_by_exponentials,
     "by_scipy": by_scipy,
     "around_the_sums": lambda rewards, rng: around_the_sums(rewards, rng, stats.gumbel_r),
     "from_above": lambda rewards, rng: _on_sums(rewards, lambda: logistic.isf(rng.random())),

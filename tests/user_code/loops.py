@@ -108,22 +108,6 @@ def weights_walked_off(rewards, rng):
     return _committed(rewards, max(arm - 1, 0))
 
 
-def cycle_of_arms(rewards, rng):
-    """A loop without an end, and one inside it that is always entered."""
-    horizon, n_arms = rewards.shape
-    arms = []
-    for arm in itertools.cycle(range(n_arms)):
-        passed, total = False, 0.0
-        while not passed:
-            if len(arms) == horizon:
-                return arms
-            total += rewards[len(arms), arm]
-            arms.append(arm)
-            if len(arms) % 4 == 0:
-                passed = total + rng.laplace(0, 1 / EPSILON) > 2
-                total = 0.0
-
-
 class _Sums:
     """What it does next has a name, which is no field."""
 
@@ -193,18 +177,6 @@ def rare_loop(rewards, rng):
         scale = 1.0
         kept.pop()
     return _committed(rewards, np.argmax(sums + rng.laplace(0, scale, len(sums))))
-
-
-def sums_that_begin_with_an_error(rewards, rng):
-    """A dictionary that gets its keys where one is missing."""
-    horizon, n_arms = rewards.shape
-    sums = {}
-    for t in range(horizon // 2):
-        try:
-            sums[t % n_arms] += rewards[t, t % n_arms]
-        except KeyError:
-            sums[t % n_arms] = rewards[t, t % n_arms]
-    return _committed(rewards, np.argmax([sums[arm] + rng.laplace(0, 1) for arm in range(n_arms)]))
 
 
 def rare_entry(rewards, rng):

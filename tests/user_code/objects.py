@@ -1,6 +1,6 @@
 """Scales that objects keep, one of which a draw chooses; EPSILON = 1 is claimed of each program.
 
-In `RIGHT` all objects have the same scale. In `LEAKS` one of 4096 has a scale of nearly 0.
+In `LEAKS` one of 4096 has a scale of nearly 0.
 """
 
 PROGRAM = """
@@ -28,11 +28,7 @@ def program(cells, helpers="", above=""):
     return PROGRAM.format(cells=cells, helpers=helpers, above=above)
 
 
-RIGHT = {
-    "one_call": program(MANY),
-    "one_helper": program("cells = [made(1.0, rng) for _ in range(4096)]", HELPER),
-}
-# What gives one of them another scale.
+# What gives one of many objects another scale.
 LEAKS = {
     "by_its_whole_name": program(f"{MANY}; cells[700]._Cell__scale = 1e-6").replace(
         "self.scale", "self.__scale"

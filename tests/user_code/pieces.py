@@ -23,7 +23,7 @@ def explored(rewards):
     return sums
 
 
-def committed(rewards, arm, *last):
+def committed(rewards, arm, last=()):
     horizon, n_arms = rewards.shape
     arms = [t % n_arms for t in range(horizon // 2)]
     return arms + [arm] * (horizon - len(arms) - len(last)) + [*last]
@@ -70,7 +70,7 @@ def leads_told(rewards, rng):
         if value > best_value:
             best, best_value = arm, value
         told.append(int(best))
-    return committed(rewards, best, *told)
+    return committed(rewards, best, told)
 
 
 def value_told(rewards, rng):
@@ -80,7 +80,7 @@ def value_told(rewards, rng):
         value = total + rng.exponential(1 / EPSILON)
         if value > best_value:
             best, best_value = arm, value
-    return committed(rewards, best, int(best_value) % 2)
+    return committed(rewards, best, (int(best_value) % 2,))
 
 
 def same_noise_for_all(rewards, rng):
@@ -99,7 +99,7 @@ def nobody_leads(rewards, rng):
         value = total + rng.laplace(0, 0.1)
         if value > best_value:
             best, best_value = arm, value
-    return committed(rewards, 0, int(best is None))
+    return committed(rewards, 0, (int(best is None),))
 
 
 def raw_best(rewards, rng):
@@ -109,7 +109,7 @@ def raw_best(rewards, rng):
         value = total + rng.exponential(1 / EPSILON)
         if value > best_value:
             best, best_value = total, value
-    return committed(rewards, 0, int(best > 3))
+    return committed(rewards, 0, (int(best > 3),))
 
 
 def seldom_raw(rewards, rng):
@@ -119,7 +119,7 @@ def seldom_raw(rewards, rng):
     value = rng.random()
     if value > best_value:
         best, best_value = secret, value
-    return committed(rewards, 0, int(best > 3))
+    return committed(rewards, 0, (int(best > 3),))
 
 
 # ---------------------------------------------------------------- coins
@@ -194,7 +194,7 @@ def coin_used_again(rewards, rng):
     """The coin that turns the bit shows in the last round."""
     bit, coin = rewards[0, 0] > 0.5, rng.random()
     told = bit if coin < KEEP else not bit
-    return committed(rewards, int(told), int(coin < KEEP))
+    return committed(rewards, int(told), (int(coin < KEEP),))
 
 
 def rounded_and_doubled(rewards, rng):
@@ -233,7 +233,9 @@ def sampled_and_told(rewards, rng):
     for t in range(len(kept)):
         if kept[t]:
             sums[t % 2] += rewards[t, t % 2]
-    return committed(rewards, int(sums[1] + rng.laplace(0, 1 / larger) > sums[0]), int(kept[0]), int(kept[1]))
+    return committed(
+        rewards, int(sums[1] + rng.laplace(0, 1 / larger) > sums[0]), (int(kept[0]), int(kept[1]))
+    )
 
 
 # ---------------------------------------------------------------- proposals that look up a list
@@ -282,7 +284,7 @@ def proposals_counted(rewards, rng):
         tries += 1
         arm = int(rng.integers(len(sums)))
         if rng.random() <= math.exp(EPSILON * (sums[arm] - 4)):
-            return committed(rewards, arm, tries % 2)
+            return committed(rewards, arm, (tries % 2,))
 
 
 def looked_up_before(rewards, rng):
@@ -292,7 +294,7 @@ def looked_up_before(rewards, rng):
         arm = int(rng.integers(len(sums)))
         last = last + arm
         if rng.random() <= math.exp(EPSILON * (sums[arm] - 4)):
-            return committed(rewards, arm, last % 2)
+            return committed(rewards, arm, (last % 2,))
 
 
 def twin(function, **changes):
@@ -365,7 +367,7 @@ def counted_twice_by_a_branch(rewards, rng):
             good[t % n_arms] += 1
             calls += 1
     arm = max(range(n_arms), key=lambda a: good[a] + rng.laplace(0, 1 / EPSILON))
-    return committed(rewards, arm, int(calls) % 2)
+    return committed(rewards, arm, (int(calls) % 2,))
 
 
 def seldom_and_raw(rewards, rng):
@@ -383,7 +385,7 @@ def raw_side(rewards, rng):
     """A condition on noise, between raw numbers."""
     sums = explored(rewards)
     best = sums[0] if sums[0] + rng.laplace(0, 1 / EPSILON) > 3 else sums[1]
-    return committed(rewards, 0, 1 if best > 3 else 0)
+    return committed(rewards, 0, (1 if best > 3 else 0,))
 
 
 def entries_from_the_start(rewards, rng):

@@ -67,11 +67,6 @@ def clipped(values, rng):
     return (np.sum(2.0 * np.clip(kept, 0, 1)) + rng.laplace(0, 2 / INNER)) / Q
 
 
-def binomial(values, rng):
-    kept = rng.binomial(1, Q, len(values)).astype(bool)
-    return sum(values[kept]) + rng.laplace(0, 1 / INNER)
-
-
 def both(values, rng):
     kept = rng.random(len(values)) < Q
     return values[kept & (np.arange(len(values)) < 100)].sum() + rng.laplace(0, 1 / INNER)
@@ -206,7 +201,7 @@ def _player(total):
 RIGHT = {
     f.__name__: _player(f)
     for f in (
-        *(loop, goes_on, conditional, generator, pairs, times, masked, clipped, binomial, both, product),
+        *(loop, goes_on, conditional, generator, pairs, times, masked, clipped, both, product),
         *(inner_product, where, drawn, drawn_values, drawn_mean, in_order, partitioned),
     )
 }

@@ -359,24 +359,6 @@ def chosen_by_a_key(rewards, rng):
     return list(np.arange(half) % k) + [leader] * (horizon - half)
 
 
-def means_in_a_dict(rewards, rng, epsilon=EPSILON):
-    """Successive elimination; the number of pulls, which draws decide, sets the scale with a public one."""
-    horizon, k = rewards.shape
-    active, actions, n = list(range(k)), [], FIRST
-    while len(active) > 1 and len(actions) + n * len(active) <= horizon:
-        totals = dict.fromkeys(active, 0.0)
-        for _ in range(n):
-            for arm in active:
-                totals[arm] += rewards[len(actions), arm]
-                actions.append(arm)
-        means = {arm: totals[arm] / n + rng.laplace(0, 1 / (n * epsilon)) for arm in active}
-        leader = max(means, key=means.get)
-        width = 0.7 * math.sqrt(1 / n)
-        active = [arm for arm in active if means[arm] > means[leader] - width]
-        n *= 2
-    return actions + [active[0]] * (horizon - len(actions))
-
-
 LEAKS = [
     *(walrus, popped, popped_in_a_loop, taken_from_the_front, heap, turned_round, next_one, taken_by_zip),
     *(counted, yielded, set_from_within, attribute, grown_elsewhere, cut_later, waits_for_its_turn),
@@ -387,7 +369,6 @@ DRAWS = [
     *(truths, truths_in_a_row, colours, buckets, ranking, prefix, streak, places, product, deleted, padded),
     last_turn,
 ]
-RIGHT = [means_in_a_dict]
 
 
 def a_part_at_a_fixed_place(rewards, rng):

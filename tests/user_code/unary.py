@@ -106,7 +106,7 @@ def grade_of_half_the_range(reward, rng):
 
 RIGHT = {
     f.__name__: learner(f)
-    for f in (compared, kept_by_coins, written_in, row_of_a_unit_matrix, bit_by_bit, optimised, grade)
+    for f in (compared, kept_by_coins, written_in, row_of_a_unit_matrix, bit_by_bit, optimised)
 }
 WRONG = {
     f.__name__: learner(f)

@@ -13,6 +13,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import selectors
 import signal
 import time

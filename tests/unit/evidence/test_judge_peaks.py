@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.user_code import peaks
-from verifiable_dp.evidence.judge.values import BOTH, DOWN, SMOOTH, STEEP, UP, Value
+from verifiable_dp.evidence.judge.values import STEEP, Value
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
 
@@ -34,17 +34,3 @@ def test_right_programs_that_noise_scales_have_no_bound(play):
 def test_without_the_rule_such_a_leak_has_a_bound(play, monkeypatch):
     monkeypatch.setattr(Value, "varies", property(lambda value: value.level >= STEEP and not value.data))
     assert bound(play) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("value", "way", "level"),
-    [
-        (Value(SMOOTH, data=True, noisy=True), BOTH, SMOOTH),
-        (Value(SMOOTH, noisy=True, way=DOWN), BOTH, SMOOTH),
-        (Value(SMOOTH), UP, STEEP),
-        (Value(SMOOTH, data=True), UP, SMOOTH),
-        (Value(noisy=True), 0, 0),
-    ],
-)
-def test_what_is_folded_goes_both_ways(value, way, level):
-    assert (value.folded().moves, value.folded().level) == (way, level)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.user_code import choices, held, language, turns
-from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.marks import Marks, where
@@ -72,11 +72,8 @@ def test_what_a_container_holds_and_where_it_was_put_is_followed(play):
     ("kind", "rule", "wrong", "play"),
     [
         (Marks, "holds", lambda *_: None, turns.appended_to_a_history),
-        (Statements, "text_of", lambda _, node, step: ast.dump(node), turns.extended_by_one_name),
         (values, "keeps_alike", lambda _: True, turns.one_of_two_results),
         (Marks, "behind", lambda *_, **__: set(), turns.a_part_at_a_fixed_place),
-        (Statements, "begins", lambda *_: None, turns.a_queue_looped_over),
-        (Statements, "is_empty", lambda *_: True, turns.a_queue_with_its_type),
     ],
 )
 def test_without_the_rule_such_an_entry_is_not_seen(monkeypatch, kind, rule, wrong, play):
@@ -109,15 +106,6 @@ def test_a_call_by_the_class_gives_the_parameter_that_stands_there():
     said = Statements(names, {play.__code__: {"rewards": "data", "rng": "generator"}}, {node})
     said.run()
     assert said.marks[turn, "to"].level == SMOOTH
-
-
-def test_the_means_of_a_phase_are_made_at_one_time():
-    """Broken variant: then the number of pulls, which grows from phase to phase, makes them unlike."""
-    (play,) = turns.RIGHT
-    roles = {play.__code__: {"rewards": "data", "rng": "generator", "epsilon": "public"}}
-    said = Language({turns.__file__: vars(turns)}, [play.__code__], roles)
-    assert said.all_outside() == []
-    assert found(play).words().endswith("how much noise there is, or how much data counts, depends on a draw")
 
 
 def test_methods_of_each_round_find_what_others_left():
@@ -199,15 +187,40 @@ def test_without_the_rule_what_ten_coins_leave_has_a_bound(rule, wrong, monkeypa
     assert found(choices.noise_unless_ten_coins_match, most=63).epsilon() == pytest.approx(1.0)
 
 
-def test_of_two_functions_in_one_line_both_may_run_where_positions_are_missing():
+def test_of_two_functions_in_one_line_both_may_run():
     """Broken variant: then none of them is followed."""
     text, scope = "f = lambda x: x + 1; g = lambda x: x + 2\n", {}
     exec(compile(text, "two.py", "exec"), scope)
     names, code = Names({"two.py": File(ast.parse(text), scope)}), scope["f"].__code__
-    assert [node.col_offset for node in names.nodes_of(code)] == [4]
-    bare = code.replace(co_linetable=b"")
-    assert [node.col_offset for node in names.nodes_of(bare)] == [4, 25]
-    assert names.node_of(bare) is None
+    assert [node.col_offset for node in names.nodes_of(code)] == [4, 25]
+    assert names.node_of(code) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("def f(*n):\n    return n", "starred"),
+        ("def f(n):\n    try:\n        x = n\n    except ValueError:\n        x = 0\n    return x", "try"),
+        ("def f(n):\n    with n as x:\n        return x", "with"),
+        ("def f(n):\n    match n:\n        case x:\n            return x", "match"),
+        ("def f(n):\n    import math as x\n    return x", "import"),
+        ("def f(n):\n    class x:\n        pass\n    return x", "classdef"),
+        ("def f(n):\n    @n\n    def x():\n        pass\n    return x", "functiondef"),
+        ("def f(n):\n    x, *y = n\n    return y", "starred"),
+    ],
+)
+def test_forms_that_are_not_followed_end_the_language_also_where_code_is_read(text, form):
+    """Broken variants: of what is read all forms are known; what such a form sets is public."""
+    scope = {}
+    exec(compile(text, "form.py", "exec"), scope)
+    code = scope["f"].__code__
+    names = Names({"form.py": File(ast.parse(text), scope)})
+    said = Statements(names, {code: {"n": "public"}}, {*names.nodes_of(code)})
+    said.run()
+    (node,) = names.nodes_of(code)
+    assert [unknown for _, _, unknown in said.outside] == [True]
+    assert [one.words for one in said.outside.values()] == [outside.STATEMENT.words.format(form)]
+    assert form == "starred" or said.marks[node, "x"].level > SMOOTH
 
 
 def test_an_attribute_that_a_drawn_call_sets_follows_the_draw():

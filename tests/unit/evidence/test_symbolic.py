@@ -70,7 +70,8 @@ OUTSIDE = {
     bounded.lazy_ucb: "the number of turns of a loop depends on a draw",
     seldom.special_methods: "defines __len__, which Python calls by itself",
     seldom.more_noise_by_where: "how much noise there is",
-    bounded.tree_of_sums: "takes an amount of data or noise that depends on a draw",
+    bounded.tree_of_sums: "the number of turns of a loop depends on a draw",
+    bounded.rejection: "how much noise there is, or how much data counts, depends on a draw",
 }
 
 

@@ -502,10 +502,13 @@ def test_their_leaking_twins_are_not_bounded_within_the_claim(noisy):
 
 
 def test_normal_noise_costs_what_the_gaussian_mechanism_costs():
-    ours, theirs = (
-        found_of_legacy(lambda s, rng, draw=draw: s + draw(rng))
-        for draw in (lambda rng: np.random.normal(0, 2.0, 2), lambda rng: rng.normal(0, 2.0, 2))
-    )
+    def legacy(_):
+        return np.random.normal(0, 2.0, 2)
+
+    def own(rng):
+        return rng.normal(0, 2.0, 2)
+
+    ours, theirs = (found_of_legacy(lambda s, rng, draw=draw: s + draw(rng)) for draw in (legacy, own))
     assert ours.words() == ""
     assert ours.bound(1e-5).epsilon == pytest.approx(theirs.bound(1e-5).epsilon)
     assert math.isfinite(ours.bound(1e-5).epsilon)

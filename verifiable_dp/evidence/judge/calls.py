@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import functools
 import heapq
 import itertools
 import math
@@ -15,8 +14,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY, SEVERAL
-from verifiable_dp.evidence.judge.flow import parameters, positive
+from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
+from verifiable_dp.evidence.judge.flow import parameters
 from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.values import (
@@ -128,7 +127,6 @@ class Calls(Places):
         shift = int(method and unbound)
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
         placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][method:]
-        stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every, again = [one.arg for one in parameters(node)][method:], self.goes_round(node)
         self.begun |= {(node, name) for name in every}  # what holds something when it is handed over
         written: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
@@ -137,17 +135,10 @@ class Calls(Places):
             if at == -1:
                 continue
             name = placed[at] if isinstance(at, int) and at < len(placed) else at
-            for target in every if at is ... else [name] if name in every else stars:
-                if target in stars:
-                    self.add(
-                        (node, target), value._replace(own=NONE, inner=value.own | value.inner, rough=STEEP)
-                    )
-                    self.share((node, target), {root.inside() for root in roots})
-                else:
-                    value = self.chosen_there(node, target, written.get(at), value, again=again)
-                    self.add((node, target), value)
-                    self.add(("given", node, target), value)
-                    self.share((node, target), roots)
+            for target in every if at is ... else [name] if name in every else []:
+                value = self.chosen_there(node, target, written.get(at), value, again=again)
+                self.add((node, target), value)
+                self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         returned = self.marks.get((node, "return of"), Value())
         kept = (one for one in returned.kept if one is not node and self.inside[one] is not node)
@@ -158,7 +149,7 @@ class Calls(Places):
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
         known = self.given_at.setdefault((node, target), set())
-        written = self.text_of(part, part) if part is not None else ""
+        written = where(part) if part is not None else ()
         if again:
             value = self.handed_on(part, value)
         self.changed = self.changed or written not in known
@@ -256,28 +247,23 @@ class Calls(Places):
                 if name in ("shuffle", "permuted"):  # in place
                     self.hold(roots, Value(mixed, inner=value.inner, draws=2))
         data = not public or every.data
-        noisy, way = not public or every.noisy, values.BOTH if public and every.noisy else 0
-        bent = not public or every.bent
+        noisy = not public or every.noisy
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
-        made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
-        passed = every.passed | ({SEVERAL} if several else NONE)
+        made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data)
         more = several or every.draws or self.repeated() or name in ("permutation", "permuted", "shuffle")
         draws = 0 if not public else 2 if more else 1
-        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True, passed=passed, draws=draws)
+        return made._replace(noisy=noisy, raw=every.raw, tossed=True, passed=every.passed, draws=draws)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
         kind, every = values.kind_of(value), given.every
         refs, name = every.refs, str(getattr(value, "__name__", "it"))
-        if value is getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
-            named = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
-            missing = [v | Value(every.level, draws=every.draws) for _, v, _ in given.parts[2:]]
-            return joined([self.of(ast.copy_location(named, node)), *missing])
-        if value is type and len(given.parts) == 1:  # a question; what is made with the answer is not known
-            return Value(every.level, every.turn, own=frozenset((values.ANY,)))
         if value is getattr or kind == "reflection":
             self.tell(node, outside.REFLECTION, name)
             self.back(refs, Given([(..., UNKNOWN, set())]))
+            return UNKNOWN
+        if values.same(value, values.WRAPS):
+            self.tell(node, outside.UNKNOWN_CALL)
             return UNKNOWN
         if value is super:
             return Value(own=frozenset((("instance", None),)))
@@ -289,19 +275,6 @@ class Calls(Places):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
         functions = frozenset(tag for tag in refs if tag[0] in ("function", "method", "applied", "class"))
-        if values.same(value, values.SAME):
-            itself = value is functools.wraps or not functions
-            return Value(own=frozenset((("library", id(value)),))) if itself else every
-        if value is functools.partial and not functions:
-            return UNKNOWN
-        if (
-            value is functools.partial
-            and functions
-            and all(isinstance(at, str) for at, *_ in given.parts[1:])
-        ):
-            for _, node_ in given.parts[0][1].own & functions:
-                self.enter(node_, Given(given.parts[1:]))
-            return given.parts[0][1]
         if not values.same(value, values.CALLS_NOTHING):
             self.back(refs, given, once=values.same(value, values.ONCE))
         if values.same(value, (dict.fromkeys,)) and given.parts:
@@ -329,14 +302,9 @@ class Calls(Places):
             if one.stream and (taken := max([self.control.level, *others])):
                 self.hold(roots, Value(taken))
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
-        if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):
+        if not values.same(value, _ENDS_DATA):
             averages = values.same(value, values.AVERAGES) or not values.same(value, values.ENTRYWISE)
             self.mixes(node, name, [v for _, v, _ in given.parts], averages=averages)
-        if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
-            return Value(min(every.level, SMOOTH), every.turn, every.size, many=True, draws=1)
-        bends = values.same(value, (abs, np.abs, math.fabs, np.square)) and not every.bent
-        least = values.same(value, (max, np.maximum)) and any(map(positive, node.args))
-        every = every._replace(bent=every.bent and not least)
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
         if value is collections.Counter and every.level == PUBLIC:  # which has 0 of what is not in it
@@ -345,24 +313,17 @@ class Calls(Places):
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
             self.arithmetic[self.names.home[self.scope], where(node)] = [v for _, v, _ in given.parts]
-        self.picked_at |= (
-            {(self.names.home[self.scope], where(node))} if values.same(value, values.LARGEST) else set()
-        )
         if value is np.where and len(given.parts) == 3:
             made = self.selected(node, made, given.parts[0][1])
-        made = made if operation or self.follows(value, given) else made.summed()
-        falls = made.bent or made.way == values.BOTH
         factors = sum(v.noisy for _, v, _ in given.parts) + values.same(value, (np.prod, math.prod))
         multiplies = values.same(value, values.MULTIPLIES)
-        peaks = multiplies and falls and (not made.data or factors > 1)
-        made = made if (keeps or sized or bends) and not peaks else made.folded()
-        made = made._replace(way=values.BOTH) if multiplies else made  # by what may be negative
+        peaks = multiplies and made.level and (not made.data or factors > 1)
+        made = made if (keeps or sized) and not peaks else made.steep()
         said = next((at for one, at in values.AS_MANY_AS.items() if value is one), None)
         arrays = values.same(value, values.SHAPED)
         beside = [v.level for at, v, _ in given.parts if arrays and values.shapes(value, at)]
-        shaped = (
-            keeps or bends or isinstance(value, np.ufunc) or said is not None or (arrays and not any(beside))
-        )
+        shaped = keeps or isinstance(value, np.ufunc) or said is not None
+        shaped = shaped or (arrays and not any(beside))
         if values.same(value, values.TO_ONE):
             made = made._replace(level=max(made.level, every.size))
         alone = isinstance(value, np.ufunc) or values.same(value, _EACH)
@@ -387,8 +348,8 @@ class Calls(Places):
         size = max([size, *(STEEP if one.draws > 1 and not one.size else one.level for one in says)])
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
-        picks, draws = values.same(value, values.PICKS), self.drawn_in(node, value, given)
-        returned = self.returned_to(functions)
+        picks, returned = values.same(value, values.PICKS), self.returned_to(functions)
+        draws = 2 if values.together([*(one for _, one, _ in given.parts), self.returned_to(refs)]) else 0
         if every.level == PUBLIC:
             rough, made = self.of_public(value, given, Value() if picks else returned, made)
             size = max(size, made.level) if functions and not picks else size
@@ -407,35 +368,15 @@ class Calls(Places):
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
         arrays = home in ("numpy", "scipy", "math")  # what these give
-        number = values.same(value, values.NUMBERS)
-        container = NONE if arrays or (number and alone) else every.container
+        number = alone and values.same(value, values.SCALARS)
+        container = NONE if arrays or number else every.container
         container |= {values.TEXT} if values.same(value, (str, repr, format)) else NONE
         own = (every.inner & refs) | applied | container
-        unclear = not (keeps or sized or bends or shaped or operation)
+        unclear = not (keeps or sized or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
-        if values.same(value, (np.argsort, np.argpartition)):
-            result = result._replace(passed=result.passed - {SEVERAL})
-        truth, stream = not number and (result.truth or unclear), value is next and every.stream
+        truth, stream = result.truth or unclear, value is next and every.stream
         result = result._replace(truth=truth, stream=stream or values.streams(value), draws=draws)
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
-
-    def drawn_in(self, node: ast.Call, value: Foreign, given: Given) -> int:
-        """How many numbers that a generator gave are in what a function of a library makes; see `draws`.
-
-        Counts are one; what is done with them that may tell one count from others is more.
-        """
-        returned = self.returned_to(given.every.refs)
-        every, draws = given.every, values.together([*(one for _, one, _ in given.parts), returned])
-        tables = values.same(value, (np.bincount, collections.Counter))
-        if draws and (every.truth or tables):
-            return 1 if values.same(value, values.COUNTING) else draws
-        if not (draws and every.many):
-            return draws
-        if values.same(value, values.LARGEST):
-            written = [part.value for part in node.args if isinstance(part, ast.Constant)]
-            return draws if written in ([0], [1]) else 2
-        cut = value is int and any(isinstance(part, ast.BinOp) for part in node.args)
-        return draws if values.same(value, values.SMOOTHING) and not cut else 2
 
     def returned_to(self, functions: Tags) -> Value:
         """What users' functions that a library is handed return to it."""
@@ -447,10 +388,7 @@ class Calls(Places):
         They are alike only by what is known to keep them alike. What users' functions return, and what does
         not grow with one number that turns, may be special in one turn.
         """
-        turning = [one for _, one, _ in given.parts if one.turn]
-        steady = values.same(value, (*values.ALIKE, *values.COUNTED, *values.FILLED)) or (
-            values.same(value, values.GROWING) and len(turning) < 2
-        )
+        steady = values.same(value, (*values.ALIKE, *values.COUNTED, *values.FILLED))
         turn = STEEP if (made.turn or returned.turn) and not steady else PUBLIC
         made = made._replace(turn=max(made.turn, turn), level=max(made.level, returned.level))
         if values.same(value, (np.full, np.full_like)):
@@ -465,24 +403,6 @@ class Calls(Places):
         named = named or (value is collections.defaultdict and len(given.parts) > 1)  # and what is not there
         kept = values.keeps_alike(value) and not named and not returned.turn
         return max(unlike, returned.rough) if kept else STEEP, made
-
-    def follows(self, value: Foreign, given: Given) -> bool:
-        """Whether what a function of a library gives goes the one way that what it is given goes."""
-        one = sum(v.level > PUBLIC for _, v, _ in given.parts) == 1 < len(given.parts)
-        return values.maps(value) or (one and values.same(value, values.LARGEST))
-
-    def counts(self, node: ast.expr) -> bool:
-        """Whether a sum is of truth values of draws of few values: paths see each of these."""
-        part: Foreign = node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp) else node
-        before = self.scope
-        self.scope = node if part is not node else before
-        sides = (
-            [self.of(side) for side in (part.left, *part.comparators)]
-            if isinstance(part, ast.Compare)
-            else []
-        )
-        self.scope = before
-        return bool(sides) and not any(side.level >= STEEP or side.many for side in sides)
 
     def mixes(self, node: ast.Call, name: str, given: list[Value], *, averages: bool) -> None:
         """Data and a steep number, or as many data, are given to what may do anything with them."""
@@ -507,7 +427,7 @@ class Calls(Places):
         known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
         smooth = name in values.METHODS and not (name == "count" and (base | every).many)
         if name in values.CHANGES or values.may_write(name):
-            self.replaces_in(node.func.value, name in values.GROWS)  # type: ignore[attr-defined]
+            self.replaces_in(node.func.value)  # type: ignore[attr-defined]
         if name in values.CHANGES:
             uneven = bool(given.parts) and self.beside((base, every))
             every = every._replace(partial=every.partial or uneven or bool(every.kept and every.raw))
@@ -525,13 +445,10 @@ class Calls(Places):
             entry = self.reached(every)._replace(size=grown, rough=slope, draws=draws)
             if name == "send":
                 self.add("sent", entry._replace(size=every.size))
-            if name in values.SHRINKS:
-                drawn = SMOOTH if every.level or entry.level else PUBLIC
-                entry = Value(drawn, min(entry.turn, SMOOTH), self.control.level)
             roots = self.roots(node.func.value)  # type: ignore[attr-defined]
             self.holds(roots, {root for *_, others in given.parts for root in others})
             for root in roots if name in values.ADDS else ():
-                several = self.several(root.key, ast.Tuple(node.args, ast.Load()), node)
+                several = self.several(root.key, node)
                 there = root.key in self.begun and not every.level  # to which something public is added
                 entry = entry._replace(rough=STEEP) if several or there else entry
             if name in ("update", "setdefault"):
@@ -539,7 +456,7 @@ class Calls(Places):
             if self.context.tossed.by_chance and self.repeated():
                 entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
-            behind = self.behind(roots, fixed=True) if name in values.ADDS else ()
+            behind = self.behind(roots) if name in values.ADDS else ()
             self.hold(behind, entry._replace(rough=STEEP))
         if name in values.MOVES:
             said = every | self.returned_to(every.refs)
@@ -557,9 +474,8 @@ class Calls(Places):
             return found._replace(partial=found.partial or self.beside((base, *others)))
         if not smooth or name == "mean":
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
-        base, every = base.summed(), every.summed()
         squares = name in ("dot", "prod") and base.noisy and (every.noisy or not given.parts)
-        made = base | every if smooth and not squares else (base | every).folded()
+        made = base | every if smooth and not squares else (base | every).steep()
         if base.container and not base.things:  # a table, which draws with what it is given alone
             made = made if known else drawing(made, every, "function", "method", "applied", "any")
         elif not known:
@@ -568,12 +484,9 @@ class Calls(Places):
             base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
         )
         size = PUBLIC if name in values.REDUCES and not given.parts else size
-        mask = name == "astype" and any(kind == ("library", id(bool)) for kind in every.own)
-        apart = name in ("argsort", "argpartition") or mask  # places, each of them once
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
-        counts = name == "count" or (name == "sum" and base.truth)
-        alike = made.level > PUBLIC or name in values.KEEPS or (name in values.REDUCES and not given.parts)
+        alike = made.level > PUBLIC or (name in values.REDUCES and not given.parts)
         return Value(
             made.level,
             made.turn,
@@ -582,16 +495,14 @@ class Calls(Places):
             (own - base.own) | (base.inner & refs) | base.container,
             refs,
             data,
-            made.bent,
-            way=made.way,
             truth=made.truth or not smooth or name == "astype",
             noisy=made.noisy and data,
             raw=made.raw,
             tossed=made.tossed,
-            passed=made.passed - ({SEVERAL} if apart else NONE),
+            passed=made.passed,
             depth=made.depth,
             unseen=made.unseen,
-            draws=1 if counts and made.draws else values.together((base, every)),
+            draws=values.together((base, every)),
             partial=made.partial
             or (name in values.REDUCES and made.noisy and base.size > PUBLIC)
             or (name == "repeat" and made.data and made.level > PUBLIC),

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import ast
-import collections
 import functools
-from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.calls import Given, how_many
+from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
-    COMPREHENSION,
-    Function,
+    bound,
     of_constant,
-    operands_of,
     parameters,
-    positive,
-    sign_of,
     walk,
 )
-from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
-from verifiable_dp.evidence.judge.objects import Objects
+from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, where
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.values import (
     ANY,
-    CONTAINER,
     GENERATOR,
     MADE,
     NONE,
@@ -42,21 +34,31 @@ from verifiable_dp.evidence.judge.values import (
 
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
-_SHIFTS = (ast.LShift, ast.RShift)
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
 
-class Expressions(Objects):
+class Expressions(Calls):
     """Follows expressions."""
 
     def of(self, node: Foreign) -> Value:
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
             return of_constant(getattr(node, "value", None))
-        found: Value = getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
+        found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
         another = found.stream and isinstance(node, _KEPT) and self.repeated()
         return found._replace(turn=found.each.turn) if another else found
+
+    def unfollowed(self, node: Foreign) -> Value:
+        """Of a form that is not known: what it sets, and what the function returns, may be anything."""
+        self.tell(node, outside.STATEMENT, type(node).__name__.lower())
+        for part in walk(node):
+            for name in bound(part):
+                self.add(self.key(name), UNKNOWN)
+            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                self.add(("attribute", part.attr), UNKNOWN)
+        self.add((self.function_of(self.scope), "return of"), UNKNOWN)
+        return UNKNOWN
 
     def _of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
@@ -64,12 +66,9 @@ class Expressions(Objects):
         if owner is None or isinstance(owner, ast.Module):
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
-        if self.at_once and not isinstance(owner, COMPREHENSION) and not found.stream:
-            found = found._replace(turn=PUBLIC)
         if self.is_behind(key):
             found |= Value(STEEP)
-        before, found = self.before.get(node.id), self.kept_in(node.id, found)
-        return found if before is None else found._replace(passed=before.passed, depth=before.depth)
+        return self.kept_in(node.id, found)
 
     def is_behind(self, key: Foreign) -> bool:
         """Whether a name is read behind a loop that has set it in each turn, until a draw said so."""
@@ -83,8 +82,6 @@ class Expressions(Objects):
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
         self.named_whole(node)
-        if base.level and self.is_single(base, name):
-            base = base._replace(level=PUBLIC, draws=0)
         if base.refs and not called and name[:2] == "__" and name not in _NAMES:
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
@@ -103,7 +100,7 @@ class Expressions(Objects):
             elif kind in ("instance", "class", "any", "function", "applied", "method"):
                 kept = self.stored(name)
                 if kept is not None or name in self.kept:
-                    found.append(self.of_one(base, name, kept or Value()))
+                    found.append(self.of_one(base, kept or Value()))
                 of = ref if kind in ("instance", "class") else None
                 for method in self.methods_of(of, name) if kind != "function" else ():
                     if self.is_(method, property) or self.is_(method, functools.cached_property):
@@ -157,11 +154,6 @@ class Expressions(Objects):
 
     _of_List = _of_Tuple
 
-    def _of_Set(self, node: ast.Set) -> Value:
-        """How many it holds follows from which of them are equal."""
-        made = self._of_Tuple(node)
-        return made._replace(size=max(made.size, made.steep().level))
-
     def _of_Dict(self, node: ast.Dict) -> Value:
         keys, every = joined(map(self.of, node.keys)), joined(map(self.of, node.values))
         spread = max(every.level, keys.level), max(every.size, keys.level)
@@ -179,34 +171,12 @@ class Expressions(Objects):
     def _of_Lambda(self, node: ast.Lambda) -> Value:
         return Value(own=frozenset((("function", node),)))
 
-    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
-        value = self.of(node.value)
-        self.carries(node)
-        value = self.left_out(node.target.id, value)
-        self.add(self.key(node.target.id), self.reached(value, own=self.is_own(node.target.id)))
-        self.share(self.key(node.target.id), self.roots(node.value))
-        self.begins(node.target, node.value)
-        self.replaces(self.key(node.target.id), node.target.id)
-        return value
-
     def begins(self, target: ast.expr, value: ast.expr | None) -> None:
-        """Note what is given a container that holds something, or of which nobody knows whether it does."""
-        keys = (
-            set() if value is not None and self.is_empty(value) else {root.key for root in self.roots(target)}
-        )
+        """Note what is given a container that may hold something."""
+        keys = {root.key for root in self.roots(target)}
         self.begun |= keys
         for key in keys if isinstance(value, ast.BinOp | ast.ListComp) else ():
-            self.several(key, value, value)
-
-    def is_empty(self, node: ast.expr) -> bool:
-        """Whether a container is written there that holds nothing, or nothing but such containers."""
-        if isinstance(node, ast.ListComp | ast.DictComp):
-            return self.is_empty(node.elt if isinstance(node, ast.ListComp) else node.value)
-        if isinstance(node, ast.Call):
-            given = node.args[self.calls_one_of(node, (collections.defaultdict,)) :]
-            named = [word for word in node.keywords if word.arg != "maxlen"]
-            return not (given or named) and self.calls_one_of(node, values.CONTAINERS)
-        return not getattr(node, "elts", True) or (isinstance(node, ast.Dict) and not node.keys)
+            self.several(key, value)
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
@@ -238,10 +208,7 @@ class Expressions(Objects):
                 ._replace(own=NONE, data=False, truth=True)
             )
         value = self.of(node.operand)
-        if isinstance(node.op, ast.Invert):
-            return value.steep()
-        turned = value.turned() if isinstance(node.op, ast.USub) else value
-        return turned._replace(bent=value.level > PUBLIC)
+        return value.steep() if isinstance(node.op, ast.Invert) else value
 
     def _of_Compare(self, node: ast.Compare) -> Value:
         parts = [self.of(part) for part in (node.left, *node.comparators)]
@@ -257,66 +224,19 @@ class Expressions(Objects):
         )
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
-        sides = [self.unsigned(node.left), self.unsigned(node.right)]
+        sides = [self.of(node.left), self.of(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
         self.note_often(node, sides)
         if any(part in self.again_by for part in walk(node)):
             self.note_carrying(node)
-        return self.combined(node, node.op, self.of(node.left), self.of(node.right))
-
-    def unsigned(self, node: ast.expr) -> Value:
-        """What an expression may be but for its sign, which says nothing of how much something counts."""
-        if len(sizes := self.magnitudes(node)) == 1 and None not in sizes:
-            return Value()
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self.unsigned(node.operand)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-            return self.unsigned(node.left) | self.unsigned(node.right)
-        return self.unsigned(node.args[0]) if self.signs(node) else self.of(node)  # type: ignore[attr-defined]
-
-    def magnitudes(self, node: ast.expr, names: frozenset[str] = frozenset()) -> set[float | None]:
-        """How large constants are that an expression may be, whatever their signs; None: anything else.
-
-        Names whose constants are being looked for add none: they are made of themselves.
-        """
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            return {abs(node.value)}
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self.magnitudes(node.operand, names)
-        if isinstance(node, ast.IfExp):
-            return self.magnitudes(node.body, names) | self.magnitudes(node.orelse, names)
-        if isinstance(node, ast.Name) and node.id in names:
-            return set()
-        function = self.function_of(self.scope)
-        if not isinstance(node, ast.Name) or not self.is_own(node.id) or not isinstance(function, Function):
-            return {None}
-        stored, otherwise = self.bindings(node.id)
-        if otherwise:
-            return {None}
-        assigned = (one for one in walk(function) if isinstance(one, ast.Assign))
-        given = [one.value for one in assigned if one.targets[0] in stored]
-        plain = len(given) == len(stored) > 0 and not any(isinstance(one, ast.Name) for one in given)
-        return (
-            {size for one in given for size in self.magnitudes(one, names | {node.id})} if plain else {None}
-        )
-
-    def signs(self, node: ast.expr) -> bool:
-        """Whether something is given the sign of another one."""
-        placed = isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords
-        return placed and self.calls_one_of(node, values.SIGNED)  # type: ignore[arg-type]
+        return self.combined(node, node.op, *sides)
 
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
         """What an operation gives."""
-        lowers = isinstance(op, ast.Sub | ast.Div | ast.FloorDiv | ast.RShift)
-        every = one | (other.turned() if lowers else other)
+        every = one | other
         exact = not isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow)  # it may tell one count
         draws = values.together((one, other))
         every = every._replace(draws=2 if draws and every.many and exact else draws)
-        if one.level and other.level:
-            every = every.summed()
-        elif isinstance(op, _FACTORS) and not (other.level == PUBLIC and isinstance(op, _SHIFTS)):
-            written, by = operands_of(node), other if one.level else one
-            every = every.scaled(sign_of(written[bool(one.level)]) if len(written) == 2 else 0, by)
         powers = isinstance(op, ast.Pow) and every.turn
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
@@ -337,31 +257,18 @@ class Expressions(Objects):
         if isinstance(op, ast.Add) and every.container:  # one behind another
             partial = every.partial or self.beside((one, other))
             return every._replace(own=frozenset((values.RECORD,)), partial=partial)
-        if isinstance(op, ast.Add):
+        if isinstance(op, ast.Add | ast.Sub):
             return every
-        if isinstance(op, ast.Sub):
-            return every._replace(bent=every.level > PUBLIC)
         if isinstance(op, ast.MatMult):
-            partial = every.partial or bool(every.noisy and every.size)
-            every = every._replace(way=values.BOTH, partial=partial)
+            every = every._replace(partial=every.partial or bool(every.noisy and every.size))
         if isinstance(op, ast.FloorDiv):
             every = every.whole()
         if not isinstance(op, _FACTORS):
             return every.whole().steep()
-        if isinstance(op, ast.Pow) and other.level:
-            base = positive(getattr(node, "left", None))
-            every = every._replace(bent=not base)  # a negative one changes its sign
-            every = every.turned() if 0 < base < 1 else every if base else every._replace(way=values.BOTH)
-        # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
-        peaks = every.bent or every.way == values.BOTH
-        several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
-        if isinstance(op, ast.Div | ast.FloorDiv) and other.level and other.bent:
-            return every.folded() if other.noisy else every._replace(way=values.BOTH)
-        if not (peaks and several):
-            return every
-        # Of noise that is scaled, or of data, runs follow what becomes of it, but not of noise times noise.
-        squared = one.noisy and (other.noisy or isinstance(op, ast.Pow))
-        return every.folded() if squared else every.steep()
+        # A product may have a peak somewhere. Of noise times noise runs follow what becomes of it.
+        powers = isinstance(op, ast.Pow)
+        several = one.level and (other.level or powers)
+        return every.steep() if several and not (one.noisy and (other.noisy or powers)) else every
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope, before, turning = self.scope, node, self.context, self.turning
@@ -371,100 +278,52 @@ class Expressions(Objects):
         for part in node.generators:
             rows = self.of(part.iter)  # of the first it is asked once
             self.turning = [*turning, node]
-            if (size := self.turns(part.iter)) or self.caught:
+            if size := self.turns(part.iter):
                 self.uneven |= {node}
                 self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), node.generators.index(part))
             self.ask(Value(size, rows.turn), part.iter)
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
-            by_place = self.of_place(node, part.ifs).turn > PUBLIC
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
-            around |= Value(level, size=max(size, level), rough=STEEP if by_place else PUBLIC)
+            around |= Value(level, size=max(size, level), rough=STEEP if tests.turn else PUBLIC)
             around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        place = self.of_place(node, parts[-1:]).turn
         made = [self.of(part) for part in parts]
         self.scope, self.turning, self.context = outer, turning, before
         several = STEEP if made[0].draws > 1 else made[0].level
-        keyed = several if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
+        keyed = several if isinstance(node, ast.DictComp) else PUBLIC
         every = joined(made) | around
         every = every._replace(partial=every.partial or node in every.kept, kept=every.kept - {node})
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
-        size, rough = max(every.size, keyed), max(kept.rough, place)
+        size, rough = max(every.size, keyed), max(kept.rough, made[-1].turn)
         own = frozenset((values.LIST,))
         stream = isinstance(node, ast.GeneratorExp)
         return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner, stream=stream)
 
-    def of_place(self, node: Foreign, parts: list[ast.expr]) -> Value:
-        """What parts of a comprehension are, as they follow from the place: unless it waits, all at one time.
+    _of_GeneratorExp = _of_DictComp = _of_ListComp
 
-        What names around it stand for stays the same then, if nothing there changes it.
-        """
-        before, telling = self.at_once, self.telling
-        self.telling, self.at_once = False, False
-        self.at_once = not isinstance(node, ast.GeneratorExp) and self.keeps(node)
-        found = joined(map(self.of, parts))
-        self.at_once, self.telling = before, telling
-        return found
-
-    def keeps(self, node: ast.AST) -> bool:
-        """Whether an expression and its parts change nothing that names stand for, nor run users' code."""
-        before, self.scope = self.scope, node if isinstance(node, COMPREHENSION | ast.Lambda) else self.scope
-        kept = self.does_nothing(node) and all(map(self.keeps, ast.iter_child_nodes(node)))
-        self.scope = before
-        return kept
-
-    def does_nothing(self, node: ast.AST) -> bool:
-        """Whether a part of an expression changes nothing that names stand for, nor runs users' code."""
-        method = isinstance(node, ast.Attribute) and node.attr in self.names.methods
-        if method or isinstance(node, ast.NamedExpr):
-            return False
-        if not isinstance(node, ast.Call):
-            return not isinstance(node, _KEPT) or not self.of(node).stream
-        handed = self.given(node).every.refs
-        base = self.of(node.func.value).own if isinstance(node.func, ast.Attribute) else NONE
-        if isinstance(node.func, ast.Attribute) and not base - CONTAINER - {GENERATOR}:
-            kept = values.METHODS - values.CHANGES - values.MOVES
-            return not handed and (base == {GENERATOR} or node.func.attr in kept)
-        known = [self.names.objects[ref] for kind, ref in self.of(node.func).own if kind == "library"]
-        return not handed and bool(known) and all(values.leaves_alone(f) and f is not next for f in known)
-
-    _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
-
-    def _of_Await(self, node: ast.Await) -> Value:
-        return self.of(node.value)
-
-    def _of_Yield(self, node: ast.Yield) -> Value:
-        every = self.reached(self.of(node.value))
-        made = every._replace(
-            own=NONE,
-            inner=every.own | every.inner,
-            size=max(every.size, self.control.level),
-            rough=every.turn,
-        )
-        self.yields(node, made, {root.inside() for root in self.roots(node.value)})
+    def _of_Yield(self, node: Foreign) -> Value:
+        """What comes out of a generator; several of its parts need not be alike."""
+        key, made, roots = (self.scope, "return of"), self.of(node.value), self.roots(node.value)
+        if isinstance(node, ast.Yield):
+            one = self.reached(made)
+            size = max(one.size, self.control.level)
+            made = one._replace(own=NONE, inner=one.own | one.inner, size=size, rough=one.turn)
+            roots = {root.inside() for root in roots}
+        self.add(key, made._replace(rough=STEEP) if self.several(key, node) else made)
+        self.share(key, roots)
         return DATA | self.marks.get("sent", Value())
 
     def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
-        self.yields(node, self.of(node.value), self.roots(node.value))
-        return UNKNOWN
-
-    def yields(self, node: ast.Yield | ast.YieldFrom, made: Value, roots: set[Root]) -> None:
-        """What comes out of a generator; several of its parts need not be alike."""
-        key = self.function_of(self.scope), "return of"
-        self.add(key, made._replace(rough=STEEP) if self.several(key, node.value, node) else made)
-        self.share(key, roots)
+        return UNKNOWN | self._of_Yield(node)
 
     def _of_Call(self, node: ast.Call) -> Value:
-        waiting = {part for part in node.args if isinstance(part, ast.GeneratorExp)}
-        if waiting and self.consumes(node):
-            self.consumed |= waiting
+        if self.consumes(node):
+            self.consumed |= {part for part in node.args if isinstance(part, ast.GeneratorExp)}
         given = self.given(node)
         self.calling = node
-        self.operands[self.names.home[self.scope], where(node)] = [
-            (at, value) for at, value, _ in given.parts[: 1 if self.signs(node) else None]
-        ]
+        self.operands[self.names.home[self.scope], where(node)] = [(at, one) for at, one, _ in given.parts]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
         base = self.known(node, base)
         if GENERATOR not in base.own:  # what is drawn adds up nothing
@@ -516,19 +375,10 @@ class Expressions(Objects):
         return found._replace(level=values.WIDE, draws=2) if rare else found
 
     def consumes(self, node: ast.Call) -> bool:
-        """Whether a call takes what it is given to its end."""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in values.CONSUMES:
-            return not self.of(node.func.value).things
-        return self.calls_one_of(node, values.CONSUMING)
-
-    def calls_one_of(self, node: ast.Call, functions: Iterable[Foreign]) -> bool:
-        """Whether all that a call may be of is one of these functions of libraries."""
-        if isinstance(node.func, ast.Attribute):
-            own = self.attribute(node.func, self.of(node.func.value), called=True).own
-        else:
-            own = self.of(node.func).own
+        """Whether a call takes what it is given to its end, whatever of what it may be is called."""
+        own = self.of(node.func).own if isinstance(node.func, ast.Name) else NONE
         known = [self.names.objects[ref] for kind, ref in own if kind == "library"]
-        return 0 < len(known) == len(own) and all(values.same(one, functions) for one in known)
+        return 0 < len(known) == len(own) and all(values.same(one, values.CONSUMING) for one in known)
 
     def called(self, node: ast.Call, kind: str, ref: Foreign, given: Given, *, bound: bool) -> Value:
         """What a call of one of those gives that it may be of."""
@@ -548,7 +398,7 @@ class Expressions(Objects):
             return self.library(node, self.names.objects[ref], given)
         if (kind, ref) == OPAQUE and not given.every.refs - {OPAQUE}:
             level = max(SMOOTH, given.every.steep().level)
-            noise = MADE._replace(level=level, data=True, bent=True, noisy=True, tossed=True)
+            noise = MADE._replace(level=level, data=True, noisy=True, tossed=True)
             return noise._replace(raw=given.every.raw)
         self.back(given.every.own | given.every.inner, Given([(..., UNKNOWN, set())]))
         return UNKNOWN
@@ -567,21 +417,17 @@ class Expressions(Objects):
 
     def given(self, node: ast.Call) -> Given:
         """What a call gives."""
-        parts: list[tuple[Foreign, Value, set[Root]]] = []
         stars = any(isinstance(part, ast.Starred) for part in node.args)
-        for place, part in enumerate(node.args):
-            parts.append((... if stars else place, self.known(node, self.of(part)), self.roots(part)))
+        parts: list[tuple[Foreign, ast.expr]] = [(... if stars else i, p) for i, p in enumerate(node.args)]
         for word in node.keywords:
-            value, roots = self.known(node, self.of(word.value)), self.roots(word.value)
-            inner = {root.entry() for root in roots}
-            parts.append((word.arg, value, roots) if word.arg else (..., value.each, inner))
-        return Given(parts)
+            parts.append((word.arg, word.value))
+            if word.arg is None:
+                self.unfollowed(word)
+        return Given([(at, self.known(node, self.of(part)), self.roots(part)) for at, part in parts])
 
     def turns(self, node: ast.expr) -> int:
         """How often a loop turns, which has to be known, or to follow from branches and smooth numbers."""
-        beside = isinstance(node, ast.Call) and not node.keywords and self.calls_one_of(node, values.BESIDE)
-        parts: list[ast.expr] = node.args if beside else [node]  # type: ignore[attr-defined]
-        size = max((self.around(one).size for one in parts), default=PUBLIC)
+        size = self.around(node).size
         if size >= STEEP:
             self.tell(node, outside.TURNS)
         return size

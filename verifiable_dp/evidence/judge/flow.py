@@ -29,7 +29,6 @@ from verifiable_dp.evidence.judge.values import (
     LIST,
     MADE,
     NONE,
-    PUBLIC,
     STEEP,
     TEXT,
     UNKNOWN,
@@ -100,9 +99,6 @@ class Names:
         coded = [node for nodes in self.coded.values() for node in nodes]
         waiting = (ast.Yield, ast.YieldFrom)
         self.waits = {one for one in coded if any(isinstance(part, waiting) for part in own_nodes(one))}
-        calls = [n.func for one in files.values() for n in walk(one.tree) if isinstance(n, ast.Call)]
-        again = [f.value for f in calls if isinstance(f, ast.Attribute) and f.attr in INITIAL]
-        self.begins_again = any(not isinstance(one, ast.Call) for one in again)  # but for `super()`
         for one in files.values():
             for value in [*one.scope.values()]:
                 if isinstance(value, type):
@@ -111,7 +107,7 @@ class Names:
     def _collect(self, node: ast.AST, scope: ast.AST, file: str, path: str) -> None:
         for child in ast.iter_child_nodes(node):
             inner, beneath = scope, path
-            for name in _bound(child):
+            for name in bound(child):
                 held = self._holder(scope) if isinstance(node, ast.NamedExpr) else scope
                 self.local[held].add(name)
             if isinstance(child, SCOPES):
@@ -148,14 +144,10 @@ class Names:
         return None
 
     def _kind(self, value: type) -> ast.AST | None:
-        """The class statement of a class of the user's: of several of a name, that of its methods."""
+        """The class statement of a class of the user's; None if several have its name."""
         file = getattr(sys.modules.get(value.__module__), "__file__", None) or ""
         found = self.classes.get((file, value.__qualname__), [])
-        if len(found) > 1:
-            nodes = [self.node_of(one.__code__) for one in vars(value).values() if inspect.isfunction(one)]
-            homes = {self.outer[node] for node in nodes if node is not None}
-            found = [node for node in found if node in homes or not homes]
-        node = found[-1] if found else None
+        node = found[0] if len(found) == 1 else None
         if node is not None and node not in self.kinds:
             self.kinds[node] = value
             for inner in vars(value).values():
@@ -198,12 +190,9 @@ class Names:
         elif type(value) is np.ndarray and value.dtype == object:
             return self._table([*value.flat])
         elif type(value) is np.ndarray or isinstance(value, np.generic):
-            alike = value.size and (value == value.flat[0]).all()
-            return Value(rough=PUBLIC if alike else STEEP, truth=value.dtype == bool)
+            return Value(rough=STEEP, truth=value.dtype == bool)
         elif type(value) in _TABLES:
             return self._table(value)
-        elif type(value) is functools.partial:
-            return self._partial(value)
         elif type(value).__module__.partition(".")[0] in ("functools", "numba") and hasattr(
             value, "__wrapped__"
         ):
@@ -230,17 +219,6 @@ class Names:
         )
         return Value(rough=STEEP, own=own, inner=UNKNOWN.inner) if held else Value(own=own)
 
-    def _partial(self, value: functools.partial[Foreign]) -> Value:
-        """A function with arguments: by name for what they name, by place for any of its parameters."""
-        found, given = self.of_object(value.func), joined(map(self.of_object, value.args))
-        for kind, ref in found.own:
-            for one in parameters(ref) if kind in ("function", "method", "applied") else ():
-                named = self.of_object(value.keywords[one.arg]) if one.arg in value.keywords else Value()
-                self.held[ref, one.arg] = self.held.get((ref, one.arg), Value()) | given | named
-        moved = ("function", "method") if value.args else ()
-        own = frozenset(("applied" if kind in moved else kind, ref) for kind, ref in found.own)
-        return found._replace(own=own)
-
     def _closed(self, value: types.FunctionType, node: Function) -> None:
         """What a function holds of the scope around it: names and defaults."""
         found: list[tuple[Foreign, Foreign]] = []
@@ -260,19 +238,8 @@ class Names:
         return found[0] if len(found) == 1 else None
 
     def nodes_of(self, code: types.CodeType) -> list[Function]:
-        """Where it may be written: of several in a line, the innermost with all its instructions, or any."""
-        found = self.coded.get((code.co_filename, code.co_name, code.co_firstlineno), [])
-        if len(found) < 2:
-            return found
-        marked = [at for at in code.co_positions() if None not in at and at[2] != at[3]]
-        steps = [((line, start), (to, end)) for line, to, start, end in marked]
-        around = [
-            (span, node)
-            for node in found
-            for span in [_span(node)]
-            if all(span[0] <= first and last <= span[1] for first, last in steps)
-        ]
-        return [max(around, key=lambda one: one[0][0])[1]] if steps and around else found
+        """Where it may be written: any of several in a line."""
+        return self.coded.get((code.co_filename, code.co_name, code.co_firstlineno), [])
 
     def _hold(self, held: Mapping[str, Foreign], kind: ast.AST | None = None) -> None:
         """What an object has under its names; methods that a class defines are known by their statements."""
@@ -288,12 +255,9 @@ class Names:
         """What a container holds."""
         mapping = isinstance(value, dict | types.MappingProxyType)
         parts = [*value, *value.values()] if mapping else [*value]  # keys may be asked for by position, too
-        first = parts[0] if parts else None
-        same = isinstance(first, _PLAIN) and all(type(one) is type(first) and one == first for one in parts)
-        alike = len(parts) < 2 or same or all(one is first for one in parts)
         held = joined(self.of_object(one) for one in {id(one): one for one in parts}.values())
         own = frozenset((LIST,))
-        return Value(rough=max(PUBLIC if alike else STEEP, held.rough), own=own, inner=held.own | held.inner)
+        return Value(rough=STEEP, own=own, inner=held.own | held.inner)
 
     def part(self, ref: int, name: str) -> Value:
         """What an attribute of an object of a library is; nothing of the user's is run to find it."""
@@ -301,18 +265,6 @@ class Names:
             there = inspect.getattr_static(self.objects[ref], name, UNKNOWN) is not UNKNOWN
             self.parts[ref, name] = self.of_object(getattr(self.objects[ref], name)) if there else UNKNOWN
         return self.parts[ref, name]
-
-    def imported(self, node: ast.Import | ast.ImportFrom, name: ast.alias, file: str) -> Value:
-        """What an import makes a name mean."""
-        if isinstance(node, ast.Import):
-            module = sys.modules.get(name.name if name.asname else name.name.partition(".")[0])
-            return UNKNOWN if module is None else self.of_object(module)
-        package = str(self.files[file].scope.get("__package__") or "")
-        above = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
-        path = ".".join(part for part in (above if node.level else "", node.module or "") if part)
-        module = sys.modules.get(path) or sys.modules.get(node.module or "")
-        found = getattr(module, name.name, sys.modules.get(f"{path}.{name.name}", UNKNOWN))
-        return UNKNOWN if found is UNKNOWN else self.of_object(found)
 
     def unbound(self, scope: ast.AST, name: str) -> Value:
         """What a name means that no statement of its file sets: what is global, or built in."""
@@ -356,7 +308,7 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def bound(node: ast.AST) -> Iterator[str]:
     """Names that a node gives a meaning in the scope where it stands."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
@@ -378,32 +330,14 @@ def of_constant(value: Foreign) -> Value:
     return Value(own=own, truth=isinstance(value, bool))
 
 
-def positive(node: ast.AST | None) -> float:
-    """A positive number that is written there, whose powers never change their sign; else 0."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    return max(value, 0.0) if isinstance(value, int | float) else 0.0
-
-
-def names_set(steps: Iterable[ast.stmt]) -> set[str]:
-    """Names, and attributes with a dot, that statements set on whatever conditions, but not by adding."""
-    kinds = ast.Assign | ast.AnnAssign | ast.NamedExpr
-    every = [node for step in steps for node in (step, *own_nodes(step)) if isinstance(node, kinds)]
-    targets = [
-        target for node in every for target in getattr(node, "targets", [getattr(node, "target", node)])
-    ]
-    return {name for target in targets for name in names_in(target, ast.Store)}
-
-
 def names_always_set(steps: Iterable[ast.stmt]) -> set[str]:
-    """Of `names_set`, those that are set wherever the last of some statements is left behind."""
+    """Names, and attributes with a dot, that are set wherever the last of some statements is left behind."""
     found = set[str]()
     for step in steps:
         if isinstance(step, ast.If):
             found |= names_always_set(step.body) & names_always_set(step.orelse)
-        elif isinstance(step, ast.With):
-            found |= names_always_set(step.body)
-        elif isinstance(step, ast.Assign | ast.AnnAssign):
-            found |= names_set([step])
+        elif isinstance(step, ast.Assign):
+            found |= names_in(step, ast.Store)
     return found
 
 
@@ -430,39 +364,6 @@ def reached(edges: Mapping[_T, set[_T]], start: _T) -> set[_T]:
     return found
 
 
-def settled(around: ast.AST, step: ast.AST) -> dict[str, list[ast.expr]]:
-    """Names that a turn of a loop, or a function, has set wherever it comes to a statement, and to what."""
-    found = dict[str, list[ast.expr]]()
-    for block in (getattr(around, name, ()) for name in ("body", "orelse", "finalbody", "handlers")):
-        for at, one in enumerate(block if isinstance(block, list) else ()):
-            if one is step or any(node is step for node in own_nodes(one)):
-                for before in block[:at]:
-                    if isinstance(before, ast.Assign):
-                        for name in names_set([before]):
-                            found.setdefault(name, []).append(before.value)
-                if one is not step and isinstance(one, ast.stmt):
-                    for name, values in settled(one, step).items():
-                        found.setdefault(name, []).extend(values)
-    for name in names_in(around.target, ast.Store) if isinstance(around, ast.For) else ():
-        found.setdefault(name, []).append(around.iter)  # type: ignore[attr-defined]
-    return found
-
-
-def sign_of(node: ast.AST | None) -> float:
-    """1 or -1 where a constant of this sign is written, maybe with a minus; else 0, which is not known."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -sign_of(node.operand)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-        return sign_of(node.left) * sign_of(node.right)
-    return float(positive(node) > 0)
-
-
-def operands_of(node: Foreign) -> list[Foreign]:
-    """What stands on both sides of an operation, or is given to a function that does it."""
-    sides = [getattr(node, name, None) for name in ("left", "target", "right", "value")]
-    return [side for side in sides if side is not None] or [*getattr(node, "args", ())]
-
-
 def _of_a_library(value: Foreign) -> bool:
     """Whether it is a function that a library has, not an object that holds something of the user's."""
     if inspect.isroutine(value):
@@ -474,12 +375,6 @@ def _of_a_library(value: Foreign) -> bool:
     named = isinstance(name, str) and getattr(home, name, None) is value
     known = getattr(sys.modules.get("scipy.stats"), str(getattr(value, "name", "")), None)  # a distribution
     return named or isinstance(value, np.ufunc) or (known is value and known is not None)
-
-
-def _span(function: Function) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where what a function does begins and ends."""
-    body: Foreign = [function.body] if isinstance(function, ast.Lambda) else function.body
-    return (body[0].lineno, body[0].col_offset), (body[-1].end_lineno, body[-1].end_col_offset)
 
 
 def parameters(function: Function) -> list[ast.arg]:

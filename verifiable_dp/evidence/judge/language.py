@@ -13,11 +13,11 @@ bound ends
 3. where such a number picks from data and noise that are not alike. What runs disclose there is public from
    then on, whatever is picked of it (`spots`);
 4. where a number that draws have a part in scales data that no noise hides, or noise (`Language.weighs`): the
-   paths say where numbers do. It has to be the same in every run (`Value.varies`), but for its sign.
+   paths say where numbers do. It has to be the same in every run (`Value.varies`).
 
 What varies. A draw has a part in what is computed of it, in what is read at a place that it says, in what is
 set, written, handed over or counted where it says whether that is done (conditions of statements and of
-expressions, exceptions, generators that are left before their ends), in how long a container is that chance
+expressions, generators that are left before their ends), in how long a container is that chance
 fills, and in what comes next out of an iterator that it moves. All of it is followed by value
 (`Value.level`), whichever function makes it. `tests/public_numbers.py` holds what is left against runs.
 
@@ -31,16 +31,15 @@ follows the turn, and so does what is taken out of it. What a library makes of p
 it is known to leave entries alike.
 
 What is put into a container stays shared with it. Where a draw says into which of several, those are as many
-as before, and alike (`Marks.outermost`). An attribute is one number in all objects where one statement sets
-it and one call makes them (`objects`).
+as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything.
 
 Draws. How many numbers that a generator gave are in a value is followed, too (`Value.draws`). Of one of few
-values, or of a count, paths see each or every few; of several they may see no one. So what is made of several
-may set no number of turns.
+values paths see each; of several they may see no one. So what is made of several may set no number of turns.
 
-Places. Of tables of noise, one entry that is taken twice hides twice (`again`): which places meet is rare.
+Places. Of tables of noise, one entry that is taken twice hides twice: no draw says which is taken.
 
-Code that finds, makes or looks at code is outside: nothing is known of it.
+Forms. Code that finds, makes or looks at code is outside, and so is each form that `statements` or
+`expressions` do not know: nothing is known of what it sets.
 """
 
 from __future__ import annotations
@@ -103,14 +102,16 @@ class Language:
     def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none.
 
-        Of functions that were `read` in place of being run, all paths are known.
+        Of functions that were `read` in place of being run, all paths are known, if all their forms are.
         """
         return next(iter(self.all_outside(read)), None)
 
     def all_outside(self, read: Iterable[types.CodeType] = ()) -> list[Outside]:
         """As `outside`, all of them, by file and line."""
-        ran = self._ran - {*map(self._names.node_of, read)}
-        return sorted(found for (node, _), found in self._said.outside.items() if node in ran)
+        seen, found = {*map(self._names.node_of, read)}, self._said.outside.items()
+        return sorted(
+            one for (node, _, unknown), one in found if node in self._ran and (unknown or node not in seen)
+        )
 
     @property
     def spots(self) -> frozenset[Spot]:
@@ -126,10 +127,10 @@ class Language:
 
         Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
         """
-        drawn, picks = ((file, position) in where for where in (self._said.drawn_at, self._said.picked_at))
+        drawn = (file, position) in self._said.drawn_at
         for at, value in self._said.operands.get((file, position), []):
             placed = isinstance(at, int) and side is not None
-            counts = at >= side if placed and drawn else at == side if placed and picks else at != "loc"
+            counts = at >= side if placed and drawn else at != "loc"
             if value.varies and counts and (not value.data or (drawn and side is not None)):
                 return True
         return self.weighs(file, position, side)

@@ -19,8 +19,6 @@ of names that a turn sets anew, and of tables at places that such names say (`mo
 from __future__ import annotations
 
 import ast
-import builtins
-import types
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -71,7 +69,7 @@ class Loops(Chances):
         return not (name.isidentifier() and self.is_own(name))
 
     def varying(self, *, outer: bool = False) -> list[ast.AST]:
-        """Loops and comprehensions around what is looked at that turn as often as draws say.
+        """Loops around what is looked at that turn as often as draws say.
 
         Also those around the calls of its function, if it is of `outer` names.
         """
@@ -158,19 +156,8 @@ class Loops(Chances):
 
     def left_out(self, name: str, value: Value) -> Value:
         """What a name is given: noise of which nobody knows whether a turn gives it."""
-        seldom = value.noisy and not value.partial
-        loops = self.varying(outer=self.outlives(name)) if seldom else []
-        set_elsewhere = any(self.sets_outside(name, one) for one in loops)
-        return value._replace(partial=True) if set_elsewhere else value
-
-    def sets_outside(self, name: str, loop: ast.AST) -> bool:
-        """Whether a name is set outside of a loop, too."""
-        inside = {id(node) for node in walk(loop)}
-        around = self.function_of(self.scope)
-        if self.outlives(name):
-            around = self.names.files[self.names.home[self.scope]].tree
-        stored = [node for node in walk(around) if _stores(node, name)]
-        return any(id(node) not in inside for node in stored)
+        seldom = value.noisy and self.varying(outer=self.outlives(name))
+        return value._replace(partial=True) if seldom else value
 
     def beside(self, parts: Iterable[Value]) -> bool:
         """Whether as much noise as draws say is put beside what is none."""
@@ -230,36 +217,17 @@ class Loops(Chances):
                 first = (
                     node is loop or node in getattr(loop, "generators", [])[self.uneven_parts.get(loop, 0) :]
                 )
-                new = first or self.unseen_in(source)
-                fresh = new or isinstance(node, ast.AugAssign)
+                fresh = first or isinstance(node, ast.AugAssign)
                 read = names_in(source, ast.Load) if source is not None else set[str]()
                 parts = _made_of(source)
                 for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
-                    yield SetName(name, read, parts, fresh or bool(index), new)
+                    yield SetName(name, read, parts, fresh or bool(index), first)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
                 read = {name for part in node.args for name in names_in(part, ast.Load)}
                 fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]
                 parts = {name for part in node.args for name in _made_of(part)}
-                new = node.func.attr in values.SHRINKS  # type: ignore[attr-defined]
-                yield SetName(_base(node.func.value)[0], read, parts, fresh, new)  # type: ignore[attr-defined]
-
-    def unseen_in(self, node: ast.AST | None) -> bool:
-        """Whether something is called that may give another thing each time."""
-        known = self.names.files[self.names.home[self.scope]].scope
-        for part in walk(node) if node is not None else ():
-            if isinstance(part, ast.Yield | ast.YieldFrom | ast.Await):
-                return True
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
-                name = part.func.id
-                plain = hasattr(builtins, name) and name not in known and name not in ("next", "iter")
-                if not plain or self.names.owner(self.scope, name) is not None:
-                    return True
-            elif isinstance(part, ast.Call):
-                base = part.func.value if isinstance(part.func, ast.Attribute) else None
-                if not (isinstance(base, ast.Name) and isinstance(known.get(base.id), types.ModuleType)):
-                    return True
-        return False
+                yield SetName(_base(node.func.value)[0], read, parts, fresh, False)  # type: ignore[attr-defined]
 
 
 def _made_of(node: ast.AST | None) -> set[str]:
@@ -288,9 +256,3 @@ def _base(target: ast.AST) -> tuple[str, set[str]]:
         index |= names_in(target.slice, ast.Load) or {""}
         target = target.value
     return name_of(target), index
-
-
-def _stores(node: ast.AST, name: str) -> bool:
-    """Whether a node sets a name or attribute, or an entry of it."""
-    stored = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
-    return stored and _base(node)[0] == name

@@ -61,15 +61,15 @@ class Chance(NamedTuple):
     ----------
     site
         Where it stands.
-    kept
-        Names of which it leaves nothing from before, whatever it decides.
     raw
         Whether people's data decide it, too.
+    kept
+        Names that are set, whatever it decides.
     """
 
     site: Foreign
-    kept: frozenset[str]
     raw: bool
+    kept: frozenset[str]
 
 
 class ControlMark(NamedTuple):
@@ -89,9 +89,9 @@ class ControlMark(NamedTuple):
         """What decides it, as far as draws do."""
         return Value(SMOOTH, tossed=True, raw=any(o.raw for o in self.chance)) if self.chance else Value()
 
-    def under(self, site: Foreign, test: Value, kept: frozenset[str] = frozenset()) -> ControlMark:
+    def under(self, site: Foreign, test: Value, kept: Iterable[str] = ()) -> ControlMark:
         """The same on another condition."""
-        more = (Chance(site, kept, not test.by_chance),) if test.tossed and test.level else ()
+        more = (Chance(site, not test.by_chance, frozenset(kept)),) if test.tossed and test.level else ()
         return self._replace(chance=(*self.chance, *more))
 
 
@@ -118,13 +118,12 @@ class Marks:
         self.outermost: dict[Foreign, Value] = {}  # as `marks`, without what is known of entries of entries
         self.looked = self.marks  # where names are looked up
         self.changed, self.telling = True, False
-        self.outside: dict[tuple[ast.AST, int], Outside] = {}
+        self.outside: dict[tuple[ast.AST, int, bool], Outside] = {}  # by function, line, form that is unknown
         self.asked: dict[Spot, bool] = {}
         # Of calls and comparisons, by place or name.
         self.operands: dict[Spot, list[tuple[Foreign, Value]]] = {}
         self.arithmetic: dict[Spot, list[Value]] = {}
         self.drawn_at: set[Spot] = set()  # where a generator is asked
-        self.picked_at: set[Spot] = set()  # where the largest of several is taken, or the like
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.counted: dict[Foreign, set[ast.AST]] = {}  # names, and loops that set them in each turn
@@ -140,13 +139,9 @@ class Marks:
         self.again_in: set[ast.AST] = set()  # functions that call themselves
         self.again_by: set[ast.AST] = set()  # calls by which they do
         self.placed = False  # whether it is known at which places draws write
-        self.tallies: set[Foreign] = set()  # tables and attributes to which is added, wherever that is
-        self.begun: set[Foreign] = set()  # names that are given what is not empty
-        self.caught = False  # whether an exception is caught here
-        self.catches = False  # whether one is caught anywhere
-        self.given_at: dict[Foreign, set[str]] = {}  # parameters, and what calls write there
         self.consumed: set[ast.AST] = set()  # generator expressions that are taken to their ends
-        self.at_once = False  # whether names keep what they are, as while a comprehension is made
+        self.begun: set[Foreign] = set()  # names that are given what is not empty
+        self.given_at: dict[Foreign, set[tuple[int, ...]]] = {}  # parameters, and where calls write them
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
@@ -155,7 +150,7 @@ class Marks:
         self.wide: frozenset[Spot] = frozenset()
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
-        self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
+        self.kept: set[str] = set()  # attributes that are set
         self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
         self.repeats: set[ast.AST] = set()  # functions that are called more than once
@@ -163,13 +158,10 @@ class Marks:
         self.parting: dict[ast.AST, Value] = {}  # functions and loops that draws may end, and what decides
         self.calling = ast.Call(ast.Name("", ast.Load()), [], [])  # the call that is looked at
         self.leaving = Value()  # what decides whether the next statement is left out
-        self.before: dict[str, Value] = {}  # what names hold that a statement sets to one of two
-        self.taken: dict[Foreign, set[tuple[int, ...]]] = {}  # where noise is taken out of a table
-        self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
+        self.puts: dict[Foreign, set[tuple[int, ...]]] = {}  # where something is put into containers
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
         self.alias: dict[Foreign, set[Root]] = {}  # names, and those whose containers they may share
-        self.filled: set[Foreign] = set()  # functions that an adapter calls
         self.roles, self.firm = roles, False  # whether all that may be called is known
         self.fill_roles()
 
@@ -186,7 +178,6 @@ class Marks:
                     method = isinstance(self.names.outer[node], ast.ClassDef)
                     if method and getattr(node, "name", "") not in INITIAL:  # asked once a round
                         self.repeats.add(node)
-                    self.filled.add(node)
             for name, role in given.items():
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 
@@ -235,13 +226,9 @@ class Marks:
                     for root in shared
                 ]
 
-    def behind(self, roots: Iterable[Root], *, fixed: bool = False) -> set[Root]:
-        """What these may be parts of: where they are changed in all places, that is changed in some.
-
-        Of `fixed` ones, not where a draw says in which: as of entries that are set there, each may be any.
-        """
-        every = {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
-        return {one for one in every if one.fixed or one.way < 1 or not fixed}
+    def behind(self, roots: Iterable[Root]) -> set[Root]:
+        """What these may be parts of: where they are changed in all places, that is changed in some."""
+        return {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
 
     def holds(self, containers: Iterable[Root], given: Iterable[Root]) -> None:
         """Something, or all that is in it, is put into containers: what is changed there, is changed here."""
@@ -270,14 +257,14 @@ class Marks:
         """Whether what is done here is done again, in another turn or call."""
         return bool(self.turning) or self.function_of(self.scope) in self.repeats
 
-    def reached(self, value: Value, *, own: bool = False, once: bool = False) -> Value:
+    def reached(self, value: Value, *, own: bool = False) -> Value:
         """A value where it is only given on conditions, and maybe another one in another turn or call.
 
         To a name of the call's own, which no other call sees, only conditions and turns in the function are
-        any. What each object is given `once` does not change from call to call.
+        any.
         """
         level = self.control.inner if own else self.control.level
-        again = bool(self.turning) if own or once else self.repeated()
+        again = bool(self.turning) if own else self.repeated()
         turn = STEEP if self.control.turn else SMOOTH if again else PUBLIC
         levels = max(value.level, level), max(value.turn, turn), max(value.size, level)
         decided = self.context.tossed
@@ -292,9 +279,9 @@ class Marks:
         """Note where the language ends."""
         if self.telling:
             words = construct.words.format(name)
+            key = self.function_of(self.scope), node.lineno, construct is outside.STATEMENT
             self.outside.setdefault(
-                (self.function_of(self.scope), node.lineno),
-                Outside(self.names.home[self.scope], node.lineno, words, construct.instead),
+                key, Outside(self.names.home[self.scope], node.lineno, words, construct.instead)
             )
 
     def picks(self, node: Foreign, construct: Construct, name: str = "") -> None:
@@ -338,19 +325,12 @@ class Marks:
         if node.attr.startswith(self.names.mangled):
             self.tell(node, outside.REFLECTION, node.attr)
 
-    def sets(self, name: str, step: Foreign, value: Foreign) -> None:
-        """An attribute is set, to a constant or by a statement: another one may set it to something else."""
-        same = isinstance(value, ast.Constant) and not isinstance(step, ast.AugAssign)
-        known, one = self.kept.setdefault(name, set()), value.value if same else where(step)
-        self.changed = self.changed or (type(one), one) not in known
-        known.add((type(one), one))
-
-    def of_one(self, base: Value, name: str, value: Value) -> Value:
+    def of_one(self, base: Value, value: Value) -> Value:
         """An attribute of an object that a draw chooses: of others it may be another."""
-        unlike = value.turn >= STEEP or len(self.kept.get(name, ())) > 1
-        level = PUBLIC if not base.level else STEEP if unlike else SMOOTH
-        drawn = base.draws if ("attribute", name) not in self.tallies and not value.data else 0
-        return value._replace(level=max(value.level, level), draws=max(value.draws, drawn))
+        level = STEEP if base.level else PUBLIC
+        return value._replace(
+            level=max(value.level, level), draws=max(value.draws, 0 if value.data else base.draws)
+        )
 
     def of(self, node: Foreign) -> Value:
         """What an expression may be (`expressions`)."""

@@ -6,63 +6,18 @@ import ast
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.chances import GROWN, SEVERAL
-from verifiable_dp.evidence.judge.flow import COMPREHENSION, names_in, settled
+from verifiable_dp.evidence.judge.chances import GROWN
+from verifiable_dp.evidence.judge.flow import COMPREHENSION
 from verifiable_dp.evidence.judge.loops import Loops
-from verifiable_dp.evidence.judge.marks import Root, where
-from verifiable_dp.evidence.judge.values import ANY, PUBLIC, SMOOTH, STEEP, Value
+from verifiable_dp.evidence.judge.marks import Root
+from verifiable_dp.evidence.judge.values import ANY, PUBLIC, STEEP, Value
 
-SHAPES = ("shape", "size", "ndim")
 _OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)  # no container has them
-
-
-def _targets(loop: Foreign) -> list[ast.expr]:
-    """What a loop sets in each turn, each of its own; of a `while` nothing."""
-    if isinstance(loop, ast.While):
-        return [ast.Constant(None)]
-    return [one.target for one in getattr(loop, "generators", [loop])]
+SHAPES = ("shape", "size", "ndim")
 
 
 class Places(Loops):
     """Follows what is read at places."""
-
-    def again(self, node: Foreign) -> bool:
-        """Whether what is taken out of a table here may be taken a second time, at another drawn place.
-
-        Of noise alone one draw hides twice then; paths see few of the many ways in which places may meet.
-        It cannot be where each loop counts a part of the place.
-        """
-        index = getattr(node, "slice", node)
-        base = node.value if isinstance(node, ast.Subscript) else None
-        counted = {name for part in getattr(index, "elts", ()) for name in self.counts_of(part)}
-        loops = self.turning
-        for at, loop in enumerate(self.turning):
-            if isinstance(base, ast.Name) and base.id in settled(loop, node):
-                loops = self.turning[at + 1 :]  # it is another table in each turn
-        uncounted = any(
-            not counted & names_in(target, ast.Store) for one in loops for target in _targets(one)
-        )
-        own = self.roots(base) if base is not None else set[Root]()
-        for root in own | self.behind(own):
-            self.taken.setdefault(root.key, set()).add(where(node))
-            uncounted = uncounted or len(self.taken[root.key]) > 1
-        return uncounted
-
-    def counts_of(self, part: ast.expr) -> set[str]:
-        """The name that a part of a place adds something public to, if it does."""
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
-            one, other = self.of(part.left), self.of(part.right)
-            sides = [] if one.turn and other.turn else [part.left] if one.turn else [part.right]
-            return {name for side in sides for name in self.counts_of(side)}
-        return {part.id} if isinstance(part, ast.Name) and not self.of(part).level else set()
-
-    def meets(self, node: Foreign, at: Value) -> bool:
-        """Whether the same entry of people's data may be taken at several drawn places."""
-        if at.truth and SEVERAL not in at.passed:  # as of a mask
-            return False
-        parts = [self.of(part) for part in getattr(getattr(node, "slice", node), "elts", ())]
-        apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
-        return (SEVERAL in at.passed and not apart) or self.repeated()
 
     def around(self, node: ast.expr) -> Value:
         """What a container may be, as far as its own entries go: which there are, not what is in them."""
@@ -72,11 +27,6 @@ class Places(Loops):
         found = self.of(node)
         self.looked = self.marks
         return found
-
-    def tallied(self, node: Foreign) -> bool:
-        """Whether a table is one in which places are counted."""
-        base = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", None)
-        return base is not None and any(root.key in self.tallies for root in self.roots(base))
 
     def thinned(self, value: Value) -> bool:
         """Whether it holds noise alone, of which chance leaves out some, and maybe all."""
@@ -88,19 +38,16 @@ class Places(Loops):
         outer = table if base is None or isinstance(node.slice, ast.Tuple) else self.around(base)
         outer = table._replace(rough=outer.rough)
         found = outer.entry(at)._replace(rough=table.rough)
-        if at.draws and not table.data and not self.tallied(node):
+        if at.draws and not table.data:
             found = found._replace(draws=max(found.draws, at.draws))
-        if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
-            found = found._replace(level=max(found.level, STEEP))
         if outer.unlike >= STEEP:
             found = self.selected(node, found, at)
         if not at.level:
             apart = GROWN in table.passed  # chance says what stands where
         else:
             apart = outer.unlike > PUBLIC and max(outer.unlike, at.level) >= STEEP
-            apart = apart or (table.noisy and not table.raw and self.again(node))
-            met = table.raw and at.by_chance and not (at.turn or table.turn)
-            apart = apart or (met and self.meets(node, at))
+            apart = apart or (table.noisy and not table.raw)  # it may be taken twice
+            apart = apart or (table.raw and at.by_chance and not (at.turn or table.turn))
         if table.data and apart:
             self.picks(node, outside.TAKEN)
         return found
@@ -125,8 +72,6 @@ class Places(Loops):
             return {root.entry(fixed=fixed) for root in found}
         if isinstance(node, ast.Starred):
             return {root.entry() for root in self.roots(node.value)}
-        if isinstance(node, ast.NamedExpr | ast.Await):
-            return self.roots(node.value)
         if isinstance(node, ast.IfExp):
             return self.roots(node.body) | self.roots(node.orelse)
         if isinstance(node, ast.BinOp):  # of two lists, the entries of both

@@ -1,8 +1,9 @@
 """What may be said of a value of users' code without running it, and what library objects do to it.
 
 A value is the same in every run (`PUBLIC`), or moves with draws in one direction or by branches that coverage
-takes both ways (`SMOOTH`), or may do for rare draws what it does for no others (`STEEP`). What is not
-understood is `STEEP`. Library functions are told by the objects they are, never by what they are called.
+takes both ways (`SMOOTH`), or may do for rare draws what it does for no others (`STEEP`): a product of two
+that move may rise and fall. What is not understood is `STEEP`. Library functions are told by the objects
+they are, never by what they are called.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import heapq
 import inspect
 import itertools
 import math
-import statistics
 import sys
 import types
 from collections.abc import Iterable
@@ -28,8 +28,6 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 
 PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
-UP, DOWN, BOTH, EITHER = 1, 2, 3, 4  # either: one of the two, which is not known
-_TURNED = (0, DOWN, UP, BOTH, EITHER)
 ANY = ("any", None)  # it may be any object
 GENERATOR = ("generator", None)
 OPAQUE = ("opaque", None)  # an object of a library that holds no code of the user's
@@ -58,12 +56,8 @@ class Value(NamedTuple):
         Functions, classes, instances, modules that it may be, and that its entries may be.
     data
         Whether people's data or noise may be in it that nothing has been compared with.
-    bent
-        Whether something random was subtracted, so that it may change its sign.
     many
         Whether it was added up of several draws, so that some of its few values may be rare.
-    way
-        Which ways it may go as draws rise: `UP`, `DOWN`, `BOTH` or `EITHER`; see `moves`.
     truth
         Whether it may hold truth values, of which an index takes as many entries as are true.
     noisy
@@ -80,7 +74,7 @@ class Value(NamedTuple):
         Whether it may be an iterator, which is another one each time that something was taken out of it.
     draws
         How many numbers that a generator gave are in it, not only what they have decided: none, one of few
-        values or a count, of which paths see each or every few, or more (2), of which they may see no one.
+        values, of which paths see each, or more (2), of which they may see no one.
     partial
         Whether noise in it may be left out, or be a number without noise, as often as draws say; see `loops`.
     kept
@@ -94,9 +88,7 @@ class Value(NamedTuple):
     own: Tags = NONE
     inner: Tags = NONE
     data: bool = False
-    bent: bool = False
     many: bool = False
-    way: int = 0
     truth: bool = False
     noisy: bool = False
     raw: bool = False
@@ -120,40 +112,11 @@ class Value(NamedTuple):
         return max(self.size, self.level if self.truth else PUBLIC)
 
     @property
-    def moves(self) -> int:
-        """Which ways it may go as draws rise: a draw itself goes up."""
-        return (self.way or UP) if self.level else 0
-
-    @property
     def varies(self) -> bool:
         """Whether a draw, or what was done with data, may have a part in it."""
         return self.level > PUBLIC or self.draws > 0
 
-    def folded(self) -> Value:
-        """Of what may rise and fall as draws rise: noise is followed, but not what becomes of it there."""
-        return self._replace(way=BOTH) if self.noisy and self.level else self.steep()
-
-    def turned(self) -> Value:
-        """Of what goes the other way, as what is subtracted or divided by."""
-        return self._replace(way=_TURNED[self.moves])
-
-    def scaled(self, sign: float, by: Value) -> Value:
-        """Of a multiple by a public number: what that turns is not known where its sign is not (0).
-
-        The sign of one number that is the same in every turn is one sign; of several, or a table, it changes.
-        """
-        if sign > 0 or not self.level:
-            return self
-        turned = self.turned() if sign else self._replace(way=BOTH if self.moves == BOTH else EITHER)
-        one = not (sign or by.turn or by.rough or by.own)
-        return turned._replace(bent=self.bent or not one)
-
-    def summed(self) -> Value:
-        """Of what is made of several numbers, or entries, each of which may go another way."""
-        return self._replace(way=BOTH, bent=True) if self.moves == EITHER else self
-
     def __or__(self, other: Value) -> Value:
-        moves = {self.moves, other.moves} - {0}
         return Value(
             max(self.level, other.level),
             max(self.turn, other.turn),
@@ -162,9 +125,7 @@ class Value(NamedTuple):
             self.own | other.own,
             self.inner | other.inner,
             self.data or other.data,
-            self.bent or other.bent or (EITHER in moves and len(moves) > 1),
             self.many or other.many,
-            _both_ways(self.moves, other.moves),
             self.truth or other.truth,
             self.noisy or other.noisy,
             self.raw or other.raw,
@@ -239,11 +200,6 @@ class Value(NamedTuple):
         return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
 
 
-def _both_ways(one: int, other: int) -> int:
-    """Which ways of two there are: none, the same, or both."""
-    return one or other if one == other or not (one and other) else BOTH
-
-
 UNKNOWN = Value(
     STEEP,
     STEEP,
@@ -292,9 +248,9 @@ _REFLECTION = frozenset(
     )
 )
 _HOME = frozenset(("sys", "inspect", "gc", "importlib", "ctypes", "types", "weakref", "ast", "dis", "pickle"))
-SAME = (  # decorators that leave what a function does as it is
+WRAPS = (  # functions around functions: as decorators of a file they are looked through, and not called
     *(property, staticmethod, classmethod, functools.lru_cache, functools.cache, functools.cached_property),
-    *(functools.wraps, abc.abstractmethod, dataclasses.dataclass),
+    *(functools.wraps, functools.partial, abc.abstractmethod, dataclasses.dataclass),
 )
 CALLS_NOTHING = (
     *(list, tuple, dict, set, zip, enumerate, iter, next, reversed, len, isinstance, range),
@@ -311,7 +267,6 @@ WRAPPING = (
     "types",
 )  # return functions
 FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
-ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)  # of one thing; what that is has no end
 # Functions, and where they are told of how many entries what they make is.
 AS_MANY_AS: dict[Foreign, Foreign] = {
     heapq.nlargest: 0,
@@ -358,36 +313,16 @@ ALIKE = (
     *(np.array, np.asarray, np.asanyarray, np.copy, np.sort, np.ravel, np.atleast_1d, np.reshape),
     *(np.tile, np.repeat, itertools.product),
 )
-# Functions of one number that grow with it.
-GROWING = (
-    *(int, float, round, str, len, sum, max, min, math.sqrt, math.log, math.log2, math.log10, math.log1p),
-    *(math.exp, math.expm1, math.floor, math.ceil, np.sqrt, np.log, np.log2, np.log1p, np.exp, np.expm1),
-    *(np.floor, np.ceil, np.rint, np.float64, np.int64, np.sum, np.cumsum),
-)
-SIGNED = (math.copysign, np.copysign)  # what is given first, with the sign of the second
-# What takes all of an iterator, and methods that do.
-CONSUMING = (
-    *(sum, list, tuple, sorted, max, min, set, frozenset, dict, math.fsum, math.prod, np.array, np.asarray),
-    *(np.fromiter, collections.Counter, collections.deque, statistics.fmean, statistics.mean),
-)
-CONSUMES = frozenset(("extend", "join", "update"))
+CONSUMING = (sum, list, tuple, sorted, max, min, dict)  # what takes all of an iterator
 TEXTS = (str, repr, format, ascii, bin, oct, hex)
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
-NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
 LARGEST = (max, min, np.maximum, np.minimum)  # of several
 COUNTING = (sum, np.sum, np.count_nonzero, np.bincount, collections.Counter)
-SMOOTHING = (  # of counts: what may follow them
-    *(float, int, sum, np.sum, np.array, np.asarray, list, tuple, zip, len, dict, np.float64, np.bincount),
-    *(math.sqrt, math.log, math.log2, math.log1p, np.sqrt, np.log, np.log2, np.log1p, iter, enumerate),
-)
 # Of as many as are different.
 APART = (set, frozenset, dict, np.unique, collections.Counter, itertools.groupby)
 PICKS = (max, min, sorted, heapq.nlargest, heapq.nsmallest)  # which a key says
 REDUCED = (max, min, next, math.fsum, math.prod, np.mean, np.max, np.min, np.amax, np.median, np.prod)
 TO_ONE = (*COUNTING, *LARGEST, *REDUCED)  # number, of as many as there are
-KEEPS = frozenset(  # methods: what they give is alike if the table is
-    ("copy", "ravel", "flatten", "reshape", "tolist", "astype", "transpose", "squeeze", "values")
-)
 FILLS = frozenset(  # methods of arrays that may be told of an array to write into
     (
         *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
@@ -398,13 +333,6 @@ REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # m
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
 SUMS = (*COUNTING, *MULTIPLIES, math.fsum, np.mean)  # of as many as there are
-ADDITIVE = (  # what puts numbers beside each other or adds them up
-    *(list, tuple, dict, set, zip, enumerate, sum, sorted, reversed, iter, next, map, filter),
-    *(str, repr, print, math.fsum, np.sum, np.add, np.subtract, np.array, np.asarray),
-    *(np.concatenate, np.append, np.stack, np.vstack, np.hstack, np.column_stack),
-    *(collections.deque, collections.Counter, float, np.float64, itertools.accumulate),
-    *(itertools.chain, itertools.cycle, itertools.pairwise, heapq.nlargest, heapq.nsmallest),
-)
 SIZED = (
     *FILLED,
     *COUNTED,
@@ -421,11 +349,6 @@ SHAPED = (
     *(np.nansum, np.partition, np.percentile, np.ptp, np.quantile, np.roll, np.round, np.searchsorted),
     *(np.std, np.take, np.take_along_axis, np.tensordot, np.trace, np.var, np.vdot),
 )
-# Others of NumPy's that change nothing that they are given, and give nothing that shares memory with it.
-READING = (
-    *(np.argwhere, np.delete, np.insert, np.intersect1d, np.linalg.lstsq, np.logspace),
-    *(np.setdiff1d, np.union1d, np.unique),
-)
 # What may give entries, or memory, of what it is given.
 SHARES = (
     *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min),
@@ -433,8 +356,6 @@ SHARES = (
     *(np.transpose, np.array_split, np.split, np.squeeze, np.require, np.broadcast_to),
     *(np.array, np.einsum, np.float64, sum, heapq.nlargest, heapq.nsmallest, dict.fromkeys),
 )
-BESIDE = (enumerate, zip, reversed, iter, list, tuple)  # of as many as what they are given
-CONTAINERS = (list, dict, set, collections.deque, collections.defaultdict, collections.Counter)
 COPIES = (dict.fromkeys, list, tuple, dict, set, sorted, np.array, collections.deque)  # with equal entries
 SHARED = frozenset(
     (
@@ -451,13 +372,10 @@ METHODS = frozenset(
         *("values", "copy", "count", "index", "sum", "mean", "max", "min", "argmax", "argmin"),
         *("cumsum", "astype", "tolist", "item", "ravel", "flatten", "reshape", "argsort"),
         *("round", "dot", "transpose", "clip", "prod", "most_common", "elements", "is_integer"),
-        *("bit_length", "join", "format", "squeeze", "repeat", "popitem", "rotate", "nonzero"),
-        "send",
+        *("send", "bit_length", "join", "format", "squeeze", "repeat", "popitem", "rotate", "nonzero"),
     )
 )
-GROWS = frozenset(("append", "add", "extend"))
 ADDS = frozenset(("append", "appendleft", "extend", "insert"))
-SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
 MOVES = frozenset(("sort", "reverse", "rotate"))  # what stands where, in the container itself
 KINDS = (
     *(list, dict, set, tuple, str, int, float, np.ndarray, np.float64, collections.deque),
@@ -477,7 +395,7 @@ IN_FIRST = (
     *(heapq.heapify, heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace),
     *(np.copyto, np.put, np.place, np.putmask, np.fill_diagonal),
 )
-_TABLED = (*ENTRYWISE, *SIZED, *SHAPED, *READING, *ADDITIVE, *AVERAGES, *MULTIPLIES, *NUMBERS, *COUNTED)
+_TABLED = (*ENTRYWISE, *SIZED, *SHAPED, *AVERAGES, *MULTIPLIES, *SCALARS, *COUNTED)
 _SIMPLE = frozenset(("builtins", "math", "cmath"))  # whose functions change nothing
 
 
@@ -498,19 +416,12 @@ def leaves_alone(value: Foreign) -> bool:
 def keeps_alike(value: Foreign) -> bool:
     """Whether what a function of a library makes of alike entries is alike, or is one number."""
     one = isinstance(value, np.ufunc) and value.nout == 1
-    return one or maps(value) or same(value, (*ALIKE, *SCALARS, *REDUCED))
+    return one or same(value, (*ALIKE, *SCALARS, *REDUCED))
 
 
 def streams(value: Foreign) -> bool:
     """Whether a function of a library makes an iterator."""
     return value is iter or (isinstance(value, type) and hasattr(value, "__next__"))
-
-
-def maps(value: Foreign) -> bool:
-    """Whether a function of a library makes one number of each that it is given, and adds none up."""
-    alone = isinstance(value, np.ufunc) and value.nin == value.nout == 1
-    in_math = home_of(value) == "math" and not same(value, (math.fsum, math.prod, math.modf, math.frexp))
-    return alone or in_math or same(value, (int, float, round, list, tuple, np.float64, np.array, np.asarray))
 
 
 def writes(value: Foreign, at: Foreign) -> bool:
