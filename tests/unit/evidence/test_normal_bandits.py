@@ -142,7 +142,7 @@ def test_noise_of_two_kinds_gets_neither_a_mu_nor_a_certificate(monkeypatch):
     mixed = Mixed(**ABOUT)
     assert certify.certificate(mixed, RIGHT.claim, "alignment") is None
     assert normal.examine(mixed, PAIRS[0], seed=0).mu == float("inf")
-    with pytest.raises(forced_runs.NotOfFormError, match="one kind"):
+    with pytest.raises(forced_runs.NotOfFormError, match="neither all Laplace nor all normal"):
         certify.unfolded(mixed)
 
 
@@ -182,7 +182,7 @@ def test_noise_that_changes_its_kind_from_block_to_block_gets_no_certificate(mon
             return Turns()
 
     monkeypatch.setattr(certify, "ours", lambda algorithm: True)
-    with pytest.raises(forced_runs.NotOfFormError, match="one kind"):
+    with pytest.raises(forced_runs.NotOfFormError, match="neither all Laplace nor all normal"):
         certify.unfolded(Mixed(**ABOUT))
 
 

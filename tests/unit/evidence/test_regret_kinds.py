@@ -19,7 +19,6 @@ from verifiable_dp.evidence.check import Check, in_words, judged
 from verifiable_dp.evidence.regret.floors import floor_row, floors
 from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
-from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.price import prices
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.record.model import Record
@@ -28,7 +27,7 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import with_parameters
 from verifiable_dp.render.markdown import to_markdown
-from verifiable_dp.render.page import render, render_index
+from verifiable_dp.render.page import render
 from verifiable_dp.report import finish
 
 
@@ -249,29 +248,6 @@ def test_all_renderings_show_them(report):
     shown = {c["kind"]: in_words(Check.read(c)) for c in report.record["regret"]["checks"]}
     assert "claimed at least 1" in shown["mean_at_least"]
     assert "claimed at most 2 + 1" in shown["linear_in_log"]
-
-
-def test_the_index_says_what_caught_worse_algorithms(report):
-    record = copy.deepcopy(dict(report.record))
-    about = {"bound": 1.0, "largest": 20.0, "claim": "correctness", "horizon": 20}
-    wrong = mean_bound("correctness on C1", [9.0, 9.0], **about).as_dict()
-    right = mean_bound("correctness on C2", [0.5, 0.5], **about).as_dict()
-    record["mutants"] = [
-        {
-            "name": "slow",
-            "fault": "slower",
-            "breaks": "regret",
-            "bounding": False,
-            "verdict": "contradicted",
-            "decided_by": "",
-            "counterexample": {},
-            "checks": [wrong, right],
-        }
-    ]
-    index = render_index([Record.of(record)], ["nas/record.html"])
-    part = index[index.index("Regret tests of broken variants") :]
-    assert "correctness on C1" in part
-    assert "correctness on C2" not in part
 
 
 # ---------------------------------------------------------------- bounds

@@ -364,8 +364,8 @@ def test_what_a_form_takes(form, values):
 @pytest.mark.parametrize(
     ("form", "values", "said"),
     [
-        (Either, {}, "just one of runs and counts must be there"),
-        (Either, {"runs": 0, "counts": 0}, "just one of runs and counts must be there"),
+        (Either, {}, "exactly one of runs and counts must be there"),
+        (Either, {"runs": 0, "counts": 0}, "exactly one of runs and counts must be there"),
         (Only, {"carried": False}, "carried must be true, or absent"),
         (Only, {"carried": True, "more": 1}, "more"),
         (Wide, {"size": 1, "more": True}, "more|bool"),

@@ -252,7 +252,7 @@ def test_an_elimination_that_forgets_nothing_releases_means_over_all_blocks(bloc
 )
 def test_what_a_promise_to_users_costs_with_half_the_noise(cost, delta, reduced):
     case = SimpleNamespace(
-        checks=[SimpleNamespace(statistics={"max_cost": cost})], claim=SimpleNamespace(delta=delta)
+        checks=[SimpleNamespace(statistics={"max_cost": cost})], claim=SimpleNamespace(delta=delta, curve="")
     )
     assert ContextualCase.reduced(case, 2.0) == pytest.approx(reduced)
 
