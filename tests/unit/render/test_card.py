@@ -618,7 +618,9 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     assert of("dist-dp-se").variant == "Note on the promise: it concerns the sums, with real-valued noise."
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
-    assert of("dp-robust-elimination").variant == "Corrected, not as printed (see errata)."
+    assert of("dp-robust-elimination").variant == (
+        "Corrected, not as printed (see errata): the scales of the noise are partly reconstructed."
+    )
     assert of("dp-linear").variant == (
         "Corrected, not as printed (see errata): with Lap(2/epsilon), for rewards in [-1, 1]."
     )
@@ -1261,6 +1263,7 @@ def test_nobody_is_trusted_in_the_local_model(name, who):
     said = of(name).promise
     assert ("anyone, even the operator, who sees" in said) == who
     assert ("report that leaves a" in said) == who
+    assert ("not against who also sees the user's own action" in said) == (name == "ldp-lin-ucb")
 
 
 def test_a_headline_names_the_calls_that_its_bound_covers():
