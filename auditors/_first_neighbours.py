@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from verifiable_dp.auditors._settings import s1
-from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
+from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.neighbours import StreamPair, TablePair
 from verifiable_dp.core.validate import FloatArray, Json
@@ -22,11 +22,7 @@ mutant = SHEET.mutant
 HALF_NOISE = mutant("half noise", noise_times(0.5))
 NO_NOISE = mutant("no noise", noise_times(0.0))
 RHO_FOR_TWO = mutant("rho for two", noise_times(1 / math.sqrt(2)))
-# What mu-GDP comes to at delta, over what rho-zCDP alone would; a reward enters one release.
-FROM_RHO: Json = {
-    "tightness": gdp_epsilon(math.sqrt(0.2), 1e-3) / zcdp_epsilon(0.1, 1e-3),
-    "worst_cost": lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta),
-}
+FROM_RHO: Json = {"worst_cost": lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta)}  # one release
 
 
 def c1_to_c4(trial: TheoremTrial) -> list[TwoPoint]:

@@ -92,7 +92,7 @@ def test_play_is_a_row_of_play_many(name):
     assert many.shape == (3, algorithm.horizon)
     assert ((many >= 0) & (many < algorithm.n_arms)).all()
     assert np.array_equal(algorithm.play(contexts, rewards, np.random.default_rng(5)), many[0])
-    with pytest.raises(InputError, match="contexts must have 8 rounds"):
+    with pytest.raises(InputError, match="contexts must have as many rounds as the horizon, 8"):
         algorithm.play(contexts[1:], rewards[1:], np.random.default_rng(5))
 
 

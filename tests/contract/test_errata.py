@@ -160,7 +160,7 @@ def test_what_is_on_privacy_runs_the_mechanism_with_one_fault():
     assert [row.name for row in FAULTS] == [row.name for row in ERRATA if row.kind == "privacy"]
     assert len(FAULTS) >= 7
     find = FAULTS[0].find
-    with pytest.raises(InputError, match="must be a Fault for made-up if its kind is privacy"):
+    with pytest.raises(InputError, match="must be a Fault for made-up if and only if its kind is privacy"):
         made_up(lambda seed: Findings([], []), "privacy")
     with pytest.raises(InputError, match="must be a Fault for made-up if its kind is privacy"):
         made_up(find, "proof")
@@ -249,7 +249,7 @@ def test_a_file_about_a_paper_is_read_or_refused_in_one_line(old, new, match, tm
             "Lemma 1",
             "Lemma 1",
         )
-        match, evidence = "none for the evidence", {"made-up so": None}
+        match, evidence = "no erratum for the evidence", {"made-up so": None}
     else:
         evidence = {}
     with pytest.raises(InputError, match=match) as error:

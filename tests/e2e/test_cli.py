@@ -304,7 +304,9 @@ def test_claims_have_the_verdicts_of_the_reports(folder):
     reports = Path(__file__).parents[2] / "reports"
     lines = run(folder, "list", "--claims", "--reports", str(reports)).stdout.splitlines()
     assert "dp-se: privacy, Theorem 4.1: not refuted" in lines
-    assert any(line.startswith("dp-se: lemma-4.2, Lemma 4.2: ") and "consistent" in line for line in lines)
+    assert any(
+        line.startswith("dp-se: lemma-4.2, proof of Lemma 4.2: ") and "consistent" in line for line in lines
+    )
     assert "dp-se: privacy, Theorem 4.1: no record" in run(folder, "list", "--claims").stdout
 
 

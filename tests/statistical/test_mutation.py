@@ -199,7 +199,7 @@ def test_the_document_is_judged_again(table, tmp_path):
 
 def test_long_names_stand_apart_from_the_outcome():
     row = {"name": "n" * 70, "outcome": "killed", "killed_by": "exact", "transcripts": 0, "runs": 0}
-    assert document.line(row).split() == ["n" * 70, "caught", "exact", "law", "no", "samples"]
+    assert document.line(row).split() == ["n" * 70, "caught", "exact", "distribution", "no", "samples"]
 
 
 # ---------------------------------------------------------------- halting times

@@ -77,14 +77,15 @@ def features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -
 def _outcomes(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> Foreign:
     numbers = np.arange(runs, dtype=np.int64)
     if isinstance(sampler, PlaySampler):
-        return sampler.actions(data, path, numbers)
+        return sampler.typed(data, path, None, numbers)
     return sampler.values(data, path, numbers)
 
 
 def _features(sampler: Sampling, outcomes: Foreign) -> FloatArray:
-    some = outcomes[:, _spread(outcomes.shape[1])]
     if not isinstance(sampler, PlaySampler):
-        return np.asarray(np.nan_to_num(some, nan=-1e300))
+        return np.asarray(np.nan_to_num(outcomes[:, _spread(outcomes.shape[1])], nan=-1e300))
+    outcomes = outcomes[:, : sampler.horizon]
+    some = outcomes[:, _spread(sampler.horizon)]
     pulls = [(outcomes == arm).sum(axis=1) for arm in range(min(sampler.n_arms, _COLUMNS))]
     return np.concatenate([np.stack(pulls, axis=1), some], axis=1).astype(np.float64)
 

@@ -160,7 +160,7 @@ class TableWorld:
         Raises
         ------
         InputError
-            If there is no such arm, or it can tell its reader more than that.
+            If there is no such arm, or it can show a reader more than that.
         """
         kind = type(arm)
         if kind is int:  # most are

@@ -1070,6 +1070,7 @@ OF_USER = {
     "unbounded": "why",
     "used": (7, True),
     "measured": {"first": 7},
+    "narrow": True,
 }
 STATES = [
     AlgorithmCaseState(

@@ -927,7 +927,7 @@ def test_what_cannot_be_traced_has_no_local_model():
     def play_many(rewards, n_runs, rng):
         return rng.integers(2, size=(n_runs, len(rewards)))
 
-    with pytest.raises(InputError, match="traced"):
+    with pytest.raises(InputError, match="that we can trace"):
         api.audit(play_many, epsilon=CLAIM, model="local", n_arms=2, horizon=HORIZON, in_process=True)
     with pytest.raises(InputError, match="your own code"):
         api.audit("dp-se", epsilon=CLAIM, model="local")

@@ -896,7 +896,7 @@ def test_a_file_in_a_repository_has_its_commit(tmp_path, monkeypatch):
     found = {"repository": "https://example.org/mine.git", "commit": git("rev-parse", "HEAD")}
     assert place(str(file)) == {**found, "dirty": False}
     file.write_text("x = 2\n")
-    assert place(str(file)) == {**found, "dirty": True}
+    assert place(str(file)) == {**found, "dirty": True, "differs": ["mine.py"]}
 
 
 def test_continuous_integration_is_named_where_it_says_so(monkeypatch):

@@ -229,17 +229,11 @@ def sleeps(data, rng):
     return noisy(data, rng)
 
 
-def imports(data, rng):
-    import colorsys  # noqa: F401
-
-    return noisy(data, rng)
-
-
 def of_a_date(data, rng):
     return noisy(data, rng) + 0 * datetime.date(2026, 1, 1).year
 
 
-@pytest.mark.parametrize("release", [sleeps, imports, of_a_date])
+@pytest.mark.parametrize("release", [sleeps, of_a_date])
 def test_what_reads_nothing_keeps_its_bound(release):
     assert explore(Program(release, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
 
