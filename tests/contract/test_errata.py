@@ -162,7 +162,7 @@ def test_what_is_on_privacy_runs_the_mechanism_with_one_fault():
     find = FAULTS[0].find
     with pytest.raises(InputError, match="must be a Fault for made-up if and only if its kind is privacy"):
         made_up(lambda seed: Findings([], []), "privacy")
-    with pytest.raises(InputError, match="must be a Fault for made-up if its kind is privacy"):
+    with pytest.raises(InputError, match="must be a Fault for made-up if and only if its kind is privacy"):
         made_up(find, "proof")
 
 
