@@ -389,7 +389,8 @@ def by_claim(record: Record) -> list[Implied]:
         return []
     claim = record.claim
     found = [Implied.SHUFFLER] if claim and claim.observe == "shuffled" else []
-    found += [Implied.OWN_ACTION] if own_action_apart(record) and not is_baseline(record) else []
+    joint = claim and claim.protects and Protected(claim.protects).model == "joint"
+    found += [Implied.OWN_ACTION] if joint and not is_baseline(record) else []
     played = any(_PLAYED & check.statistics.keys() for check in record.checks)
     if record.target.plays != Plays.DATA and not played:
         found.append(Implied.REACTIONS)
@@ -407,12 +408,6 @@ def not_looked_at(record: Record) -> list[str]:
         tried = {"broken variants": record.mutants or record.kill_table, "regret": record.regret}
         rows = [*(name for name, there in tried.items() if not there), *rows]
     return [*(exclusions.IMPLIED[one][1] for one in by_claim(record)), *rows]
-
-
-def own_action_apart(record: Record) -> bool:
-    """Whether the promise is to users whose own actions it leaves out."""
-    claim = record.claim
-    return bool(claim and claim.protects and Protected(claim.protects).model == "joint")
 
 
 def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:

@@ -39,8 +39,6 @@ def promise(record: Record) -> str:
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
     }.get(claim.trust_model, "")
-    if words.own_action_apart(record):
-        trusted += "; not against who also sees the user's own action"
     how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "by normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
     return (
