@@ -99,7 +99,7 @@ def _tell(what: str) -> None:
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:  # type: ignore[explicit-any]
     del arguments
-    if _Told.world is not None and event in _EVENTS:
+    if event in _EVENTS and _Told.world is not None:
         _tell(_FILES if event in ("open", "os.listdir", "os.scandir", "mmap.__new__") else _SYSTEM)
 
 

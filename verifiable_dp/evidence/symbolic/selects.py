@@ -360,9 +360,9 @@ def entry(world: World, values: Foreign, key: Foreign) -> Foreign:
         found = boxes.looked_up(world, np.asarray(values), key)
         if found is not None:
             return found
-    numbers = type(values) in (list, tuple) and all(is_term(v) or _is_plain(v) for v in values)
-    if nature(key) == "pick" and numbers and boxes.has_terms(values):
-        return boxes.wrapped(world, values)[key]
+    if nature(key) == "pick" and type(values) in (list, tuple) and boxes.has_terms(values):
+        if all(is_term(v) or _is_plain(v) for v in values):
+            return boxes.wrapped(world, values)[key]
     return values[key]
 
 
