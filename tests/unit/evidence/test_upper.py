@@ -222,9 +222,7 @@ def test_it_acquits_within_the_claim_and_only_while_its_premises_hold():
 
 
 KILLED = Path(__file__).parents[3] / "reports" / "mutants.json"
-# Normal noise on what is kept between blocks has no certificate; see `test_sampling`.
-WITHOUT = {"gaussian-ts"}
-PRIVATE = [name for name in registry.names() if registry.auditor(name).worst_cost and name not in WITHOUT]
+PRIVATE = [name for name in registry.names() if registry.auditor(name).worst_cost]
 SLOWEST = ("dp-nas", "dp-robust-ucb")
 DEAR = ("adaptive-tree", "dp-nas", "dp-exponential-nas", "dp-robust-ucb", "dp-robust-elimination")
 
