@@ -245,7 +245,7 @@ def written(text: str) -> tuple[float, int]:
     """The number that a text is and the way in which Python writes it; a word is none."""
     with contextlib.suppress(ValueError, OverflowError):
         number = float(text)
-        if text == repr(number):
+        if text == repr(number) and text != "-0.0":
             return number, _FLOAT
         if text == str(int(number)) and abs(number) <= EXACT:
             return number, _WHOLE
