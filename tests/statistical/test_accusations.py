@@ -101,6 +101,17 @@ def test_calls_of_another_law_are_told_apart_and_acquit_nobody(function):
     assert doubts == [execution_plan.OTHER_LAW]
 
 
+def balanced(data, size, rng):
+    """The mean of a call's draws is the datum."""
+    noise = rng.laplace(0, 1, size)
+    return data + noise - (noise.mean() if size > 1 else 0)
+
+
+def test_runs_of_a_call_that_make_up_for_each_other_depend():
+    """Broken variant: only calls that differ too much count. False alarms: below 1e-6, as of both tails."""
+    assert independence.dependent(ReleaseSampler(balanced, 3), [0.0, 1.0]) == Apart.DEPENDENT
+
+
 def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
     """Control: with a third of the noise the same code is refuted, also one run a call."""
     right = audit(code.one_order, runs=1600)

@@ -153,19 +153,21 @@ def _spread(width: int) -> IntArray:
 
 
 def _varies_by_call(values: FloatArray, seed: int) -> bool:
-    """Whether the ranks of (calls, runs, columns) differ more between calls than within them."""
+    """Whether the ranks of (calls, runs, columns) differ more between calls than within, or much less."""
     calls, runs, columns = values.shape
     ranks = np.stack([_ranks(values[..., j].ravel()).reshape(calls, runs) for j in range(columns)])
     ranks = ranks[ranks.std(axis=(1, 2)) > 0]  # what never varies says nothing
     if not len(ranks):
         return False
-    ratio = _ratio(ranks)
-    if special.fdtrc(calls - 1, calls * (runs - 1), ratio.max()) * len(ranks) > _SUSPECT:
+    ratio, freedom = _ratio(ranks), (calls - 1, calls * (runs - 1))
+    tails = special.fdtrc(*freedom, ratio.max()), special.fdtr(*freedom, ratio.min())
+    if min(tails) * 2 * len(ranks) > _SUSPECT:
         return False
     rng = np.random.default_rng(seed)
     flat = ranks.reshape(len(ranks), -1)
     orders = (rng.permutation(calls * runs) for _ in range(_SHUFFLES))
-    return bool(ratio.max() > max(_ratio(flat[:, order].reshape(ranks.shape)).max() for order in orders))
+    shuffled = np.array([_ratio(flat[:, order].reshape(ranks.shape)) for order in orders])
+    return bool(ratio.max() > shuffled.max() or ratio.min() < shuffled.min())
 
 
 def _ranks(values: FloatArray) -> FloatArray:

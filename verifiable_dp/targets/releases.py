@@ -27,7 +27,7 @@ from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.far import is_process, there
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.load import fresh
+from verifiable_dp.targets.load import fresh, is_known
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.sampling import (
     ANOTHER_FORM,
@@ -106,7 +106,7 @@ class ReleaseSampler(SeenRuns):
     @property
     def together(self) -> bool:
         """Whether a call makes several draws, so that they may depend on each other."""
-        return self.rows is None and not getattr(self.function, "one_at_a_time", False)
+        return self.rows is None and not is_known(self.function, "one_at_a_time")
 
     @there(read_rows)
     def values(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:

@@ -37,7 +37,7 @@ from verifiable_dp.targets import (
 )
 from verifiable_dp.targets.adapters import BanditClass, taken
 from verifiable_dp.targets.inspection import inspect_target
-from verifiable_dp.targets.load import adapted, kind_of
+from verifiable_dp.targets.load import adapted, is_known, kind_of
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.probes import probe_play, probe_release
 from verifiable_dp.targets.process import Exec
@@ -787,6 +787,42 @@ def test_a_number_beside_a_text_is_read_as_a_number():
 
     numbers = outputs_of(told).numeric["output 2"]
     assert abs(np.median(numbers) - 1) < 0.3  # of 400 draws: eight standard errors
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_an_output_counts_as_it_was_returned(kind):
+    """Code that takes it back when it runs again has shown it. Broken variant: all are read at the end."""
+    last = []
+
+    def recycled(data, rng):
+        if last:
+            last.pop()[1] = 0.0
+        last.append(kind([float(data) + rng.laplace(0, 1), float(data)]))
+        return last[0]
+
+    assert (outputs_of(recycled, 10).numeric["output 2"] == 1.0).all()
+
+
+def test_how_code_is_called_is_not_read_off_its_attributes():
+    """Broken variant: a function that says that it makes one draw a call is believed."""
+
+    def release(data, size, rng):
+        return data + rng.laplace(0, 1, size)
+
+    for fact in ("one_at_a_time", "takes_contexts", "driven"):
+        setattr(release, fact, True)
+        assert not is_known(release, fact)
+    assert ReleaseSampler(release, 0).together
+    assert is_known(adapted(lambda data, rng: data)[1], "one_at_a_time")
+    with pytest.raises(InputError, match="a coroutine function"):
+        kind_of(awaited)
+
+
+async def awaited(data, size, rng):
+    return data
+
+
+awaited.driven = True
 
 
 @pytest.mark.parametrize("ways", [("3", "3.0"), ("0.5", "0.50"), ("3", "three"), ("-0.0", "0.0")])
