@@ -109,8 +109,8 @@ class DPRobustElimination(Elimination):
     terms of lower order (Theorems 6.2, 6.10 and 6.12).
 
     The bound does not apply if the moment is not within 1, more than a share alpha of the rewards is
-    contaminated, or gaps are below 4 beta at n = T: then arms are played alike. With contamination beta
-    stays above alpha^(1-1/k): smaller gaps are never told apart.
+    contaminated, or gaps are below 4 beta at n = T: then arms may be played alike. With contamination
+    beta stays above alpha^(1-1/k): smaller gaps need not be told apart.
 
     Parameters
     ----------
