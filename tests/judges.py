@@ -211,6 +211,7 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "firsts",
             "linear",
             "slots_between",
+            "key_of",
         ),
     ),
     (
@@ -226,7 +227,6 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "_children",
             "_set",
             "_merged",
-            "_key",
             "chained",
             "_length",
             "_Chain.offset",
