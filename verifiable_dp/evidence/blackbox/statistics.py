@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from scipy import special
 
+from verifiable_dp.core.roots import brentq
 from verifiable_dp.evidence.blackbox.unconditional import Design
 
 
@@ -189,9 +190,7 @@ def _last(p_value: Callable[[float], float], low: float, high: float, unit: floa
         x -= found / slope
     if excess(low) > 0:
         return -math.inf
-    from scipy.optimize import brentq
-
-    return _below(excess, float(brentq(excess, low, high, xtol=_FINE * unit, rtol=_EXACT)), 2 * _FINE * unit)
+    return _below(excess, brentq(excess, low, high, xtol=_FINE * unit, rtol=_EXACT), 2 * _FINE * unit)
 
 
 def _below(excess: Callable[[float], float], x: float, step: float) -> float:
