@@ -404,8 +404,10 @@ def by_claim(record: Record) -> list[Implied]:
 def not_looked_at(record: Record) -> list[str]:
     """The same in a few words each, without what an upper bound covers."""
     rows = [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
-    if record.checks and is_printed(record) and record.verdict != "refuted":  # an audit without its suite
+    if promises(record) and record.checks and record.verdict != "refuted":
         tried = {"broken variants": record.mutants or record.kill_table, "regret": record.regret}
+        if record.target.plays == Plays.DATA:
+            del tried["regret"]
         rows = [*(name for name, there in tried.items() if not there), *rows]
     return [*(exclusions.IMPLIED[one][1] for one in by_claim(record)), *rows]
 

@@ -12,7 +12,7 @@ from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, questions, words
 from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.model import Record
-from verifiable_dp.render.promised import of_a_person
+from verifiable_dp.render.promised import keeps_own_action, of_a_person
 from verifiable_dp.render.strength import capital, could_pass, many, variants
 
 
@@ -108,8 +108,8 @@ def _guided(row: Json, delta: float) -> str:
     return f"{capital(row['words'])} (NIST's draft guidance){means}"
 
 
-def following(record: Reviewed, brief: bool = False) -> str:
-    """What to do next; brief with the open questions that can void the promise, without what else remains."""
+def following(record: Reviewed, brief: bool = False, terse: bool = False) -> str:
+    """What to do next; brief with what can void the promise alone, terse without the limits that can."""
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
     if not record.checks:
@@ -133,24 +133,30 @@ def following(record: Reviewed, brief: bool = False) -> str:
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
     first = f"Check by hand for the {faults}. " if names else ""
-    first += "Use the corrected variant, not this printed listing. " if words.is_printed(record) else ""
+    if words.is_printed(record):
+        return f"{first}Use the corrected variant, not this printed listing: the errata say what it corrects."
+    if keeps_own_action(record):
+        first += "Keep each user's own action from the operator. "
     if caught(record) > WEAK:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
-        first += f"Audit again{runs}{'' if brief else ': this sharpens the test and gives no upper bound'}. "
-    return first + _settle(*parted(record), brief=brief, named=not (brief and first))
+        none = "and gives no upper bound" if record.epsilon_upper is None else "and tests no assumption"
+        first += f"Audit again{runs}: this only sharpens the test{'' if brief else f' {none}'}. "
+    return first + _settle(*parted(record), brief=brief, named=not (brief and first), terse=terse)
 
 
-def _settle(yours: Open, left: Open, *, brief: bool, named: bool) -> str:
-    """What a declaration settles, and how much it leaves; not `named` where something else comes first."""
-    limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
-    limits += f", {left.grave} serious" if left.grave else ""
+def _settle(yours: Open, left: Open, *, brief: bool, named: bool, terse: bool) -> str:
+    """What a declaration settles, and what it leaves; not `named` where something else comes first."""
+    which = f": {', '.join(left.names[: left.grave])}" if left.grave and not terse else ""
+    void = f" ({left.grave} can void the promise, too{which})" if left.grave else ""
+    limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}{void}"
     if not yours.count:
         return f"Consider what no declaration settles: {limits}."
     asked, void = f"Answer {many(yours.count, 'question')}", f"{yours.grave} can void the promise"
     if brief:
         which = f": {', '.join(yours.names[: yours.grave])}" if named else ""
-        return f"{asked} ({void}{which})." if yours.grave else f"{asked}."
+        asked += f" ({void}{which})" if yours.grave else ""
+        return f"{asked}; {limits}." if left.count else f"{asked}."
     return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
 
 
