@@ -383,6 +383,11 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
     ]
 
 
+def keeps_own_action(record: Record) -> bool:
+    """Whether a local promise holds against the operator only if a user's own action stays with the user."""
+    return record.claimed.trust_model == TrustModel.LOCAL and Implied.OWN_ACTION in by_claim(record)
+
+
 def by_claim(record: Record) -> list[Implied]:
     """What a record leaves out without a row that says so, the gravest first."""
     if not record.checks:
@@ -409,7 +414,8 @@ def not_looked_at(record: Record) -> list[str]:
         if record.target.plays == Plays.DATA:
             del tried["regret"]
         rows = [*(name for name, there in tried.items() if not there), *rows]
-    return [*(exclusions.IMPLIED[one][1] for one in by_claim(record)), *rows]
+    said = {Implied.OWN_ACTION} if keeps_own_action(record) else set()  # by the promise itself
+    return [*(exclusions.IMPLIED[one][1] for one in by_claim(record) if one not in said), *rows]
 
 
 def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:

@@ -7,7 +7,6 @@ import math
 from verifiable_dp.compliance.nist import MOST_DELTA, WARN_EPSILON, Reviewed
 from verifiable_dp.core.units import Plays, TrustModel, Unit
 from verifiable_dp.core.validate import Json
-from verifiable_dp.evidence.exclusions import Implied
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Claim, Record
@@ -37,12 +36,12 @@ def promise(record: Record) -> str:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
         one = f" It {verb} one {_event(record)}; a person, if the declaration is true."
-    local, own = claim.trust_model == TrustModel.LOCAL, keeps_own_action(record)
+    local, own = claim.trust_model == TrustModel.LOCAL, words.keeps_own_action(record)
     who = "anyone, even the operator," if local and not own else "anyone"
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
-        TrustModel.LOCAL: "; not against an operator who sees that action, too" if own else "",
+        TrustModel.LOCAL: "; not if the operator sees it, too" if own else "",
     }.get(claim.trust_model, "")
     how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "by normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
@@ -51,13 +50,6 @@ def promise(record: Record) -> str:
         f"{words.changed(record).partition(' (')[0]}, against {who} who sees "
         f"{words.seen(record)}{trusted}.{one}"
     )
-
-
-def keeps_own_action(record: Record) -> bool:
-    """Whether a local promise holds against the operator only if a user's own action stays with the user."""
-    claim = record.claimed
-    local = claim.trust_model == TrustModel.LOCAL
-    return local and Implied.OWN_ACTION in words.by_claim(record)
 
 
 def terms(record: Record) -> list[tuple[str, str]]:
