@@ -217,6 +217,7 @@ def test_numbers_of_a_batch_that_is_within_the_claim():
     assert (found["delta_lower"], found["delta_upper"]) == (0.0, 0.0)
     # Without a lower bound at the claim the threshold is the one that shows something at a smaller epsilon.
     assert shuffle.laplace_delta(20, 2.0, 0.1, found["threshold"]) > 1e-5
+    assert batch(epsilon=1.0, delta=1e-6)["threshold"] == -0.375
 
 
 def test_numbers_of_exact_values():
