@@ -36,7 +36,7 @@ _SHARE = 0.05  # by how much a float is changed
 _NUMBERS = ("float", "int", "FloatArray", "IntArray")
 _SYMMETRIC = (  # in either order the same
     *("max", "min", "maximum", "minimum", "logaddexp", "array_equal", "isclose", "samestat", "dot"),
-    *("fmax", "fmin", "logical_and", "logical_or", "equal", "allclose"),
+    *("fmax", "fmin", "logical_and", "logical_or", "equal", "allclose", "compare_digest"),
 )
 
 
