@@ -196,6 +196,15 @@ def table(*rows):
         ({"power": None, "detectable": 1.25}, "strong", 1.25, ()),
         ({"power": None, "detectable": 1.75}, "weak", 1.75, ()),
         ({"power": None, "detectable": None}, "weak", math.inf, ()),
+        # Replays catch any excess on their own runs; beyond these an upper bound or samples speak.
+        ({"epsilon_upper": None}, "weak", 1.75, ()),
+        ({"epsilon_upper": None, "power": {**power(1.25), "by": "black_box"}}, "strong", 1.25, ()),
+        (
+            {"epsilon_upper": None, "power": {**power(1.0), "black_box": None}, "detectable": 1.3},
+            "strong",
+            1.3,
+            (),
+        ),
         ({"power": of_event(1.2)}, "weak", math.inf, ()),  # what its variants cost is not known
         ({"power": None, "detectable": 1.25, "checks": constant()}, "weak", math.inf, ()),
         ({"verdict": "inconclusive"}, "strong", 1.000000001, ()),
@@ -258,6 +267,11 @@ def test_faults_are_the_broken_variants_that_the_audit_missed(mutants):
         ({"verdict": "inconclusive", "reason": "weak"}, "reason", "weak"),
         ({"checks": [], "reason": "weak"}, "reason", None),
         ({}, "role", Role.PROMISE),
+        ({}, "ground", "certified"),
+        ({"epsilon_upper": None}, "ground", "detectable"),
+        ({"verdict": "inconclusive"}, "ground", None),
+        ({"verdict": "refuted"}, "ground", None),
+        ({"checks": []}, "ground", None),
     ],
 )
 def test_what_a_decision_takes_from_the_record(changes, name, wanted):
