@@ -335,6 +335,19 @@ def test_doubts_about_the_source_of_randomness(doubts, verdict):
 
 
 @pytest.mark.parametrize(
+    ("made", "name", "doubts"),
+    [
+        (origins.check(("a", "b")), "sources of randomness", ["a", "b"]),
+        (origins.unlike_elsewhere(), "runs asked again", [origins.ELSEWHERE]),
+        (origins.failures(("a",)), "runs that failed", ["a"]),
+    ],
+)
+def test_what_speaks_against_runs_is_named(made, name, doubts):
+    assert (made.name, made.kind, made.statistics["doubts"]) == (name, origins.KIND, doubts)
+    assert made.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
     ("value", "relation", "limit", "tolerance", "verdict"),
     [
         (2.0, "at most", 2.0, 0.0, "consistent"),
