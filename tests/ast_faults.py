@@ -34,6 +34,10 @@ _SWAPPED = {
 }
 _SHARE = 0.05  # by how much a float is changed
 _NUMBERS = ("float", "int", "FloatArray", "IntArray")
+_SYMMETRIC = (  # in either order the same
+    *("max", "min", "maximum", "minimum", "logaddexp", "array_equal", "isclose", "samestat", "dot"),
+    *("fmax", "fmin", "logical_and", "logical_or", "equal", "allclose", "compare_digest"),
+)
 
 
 @dataclass(frozen=True)
@@ -146,14 +150,16 @@ def _negations(node: ast.AST) -> Iterator[Edit]:
 
 def _signs(node: ast.AST) -> Iterator[Edit]:
     if isinstance(node, ast.Return) and node.value is not None and getattr(node, "counted", False):
+        if isinstance(node.value, ast.Constant) and node.value.value == 0:
+            return  # -0 is 0
         yield Edit("sign", node.lineno, node.value, ast.UnaryOp(ast.USub(), node.value))
 
 
 def _arguments(node: ast.AST) -> Iterator[Edit]:
     if not isinstance(node, ast.Call) or any(isinstance(arg, ast.Starred) for arg in node.args):
         return
-    if isinstance(node.func, ast.Name) and node.func.id in ("max", "min"):
-        return  # in either order the same
+    if ast.unparse(node.func).rpartition(".")[2] in _SYMMETRIC:
+        return
     if len(node.args) > 1 and ast.dump(node.args[0]) != ast.dump(node.args[1]):
         new = ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
         yield Edit("arguments swapped", node.lineno, node, new)

@@ -232,7 +232,7 @@ FAULTS = (
         "if relation == EQUAL and left:",
         "if relation == EQUAL and len(left) > 1:",
         "a shown number that noise does not hide costs nothing",
-        ("tests/unit/evidence/test_alignment.py::test_a_shown_number_may_not_move",),
+        ("tests/unit/edges/test_upper_bounds.py::test_a_shown_number_may_not_move",),
     ),
     Fault(
         "leads of a certificate may fall",
@@ -241,7 +241,7 @@ FAULTS = (
         "if low < -9 and not is_zero(low",
         "a comparison that comes out otherwise costs nothing",
         (
-            "tests/unit/evidence/test_alignment.py::test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out",
+            "tests/unit/edges/test_upper_bounds.py::test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out",
         ),
     ),
     Fault(
@@ -250,7 +250,7 @@ FAULTS = (
         "    if frame.maximum:",
         "    if frame.maximum and not frame.rows:",
         "a unit of the winner pays nothing on any path",
-        ("tests/unit/evidence/test_alignment.py::test_a_maximum_counts_its_dearer_direction",),
+        ("tests/unit/edges/test_upper_bounds.py::test_a_maximum_counts_its_dearer_direction",),
     ),
     Fault(
         "whole noise hides parts",
@@ -258,7 +258,7 @@ FAULTS = (
         "if draw in lattice and not right:",
         "if draw in lattice and right is None:",
         "real numbers are hidden by noise on whole numbers",
-        ("tests/unit/evidence/test_alignment.py::test_noise_on_whole_numbers_moves_by_whole_numbers",),
+        ("tests/unit/edges/test_upper_bounds.py::test_noise_on_whole_numbers_moves_by_whole_numbers",),
     ),
     Fault(
         "one end of a range counts",
@@ -266,7 +266,7 @@ FAULTS = (
         "math.fsum(max(low[0], high[0]) for low, high in each)",
         "math.fsum(min(low[0], high[0]) for low, high in each)",
         "the cheaper end of what noise hides is charged",
-        ("tests/unit/evidence/test_alignment.py::test_a_sum_with_noise_costs_what_its_noise_has_to_move",),
+        ("tests/unit/edges/test_upper_bounds.py::test_a_sum_with_noise_costs_what_its_noise_has_to_move",),
     ),
     Fault(
         "some corners are enough",

@@ -9,6 +9,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import run_parts
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import join
+from verifiable_dp.targets.load import adapted
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.probes import probe_play, probe_release
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
@@ -129,10 +130,7 @@ def test_a_memory_is_told_from_a_repeatable_run():
 
 
 def test_draws_of_a_mechanism_take_turns_where_each_is_a_call_of_its_own():
-    def release(data, size, rng):
-        return np.array([noisy_sum_of_before(data, rng) for _ in range(size)])
-
-    release.one_at_a_time = True
+    release = adapted(lambda data, rng: noisy_sum_of_before(data, rng))[1]
     sampler = ReleaseSampler(release, seed=1)
     seen = probe_release(sampler, [np.zeros(3), np.ones(3)])
     assert seen.carried

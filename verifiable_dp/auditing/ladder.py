@@ -173,7 +173,7 @@ def _seen(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> bytes:
         for side in pair.worlds():  # all of a size, or else which of them tells of the data
             ladder.of(side).ask(sampler, side, tries=1)
         return b""
-    ladder.draws += 2 * ladder.each
+    ladder.draws += 2 * (_FEWEST if sampler.together else ladder.each)  # those of one call cost little
     try:
         left, right = _sides(ladder, sampler, pair)
     except InputError as error:

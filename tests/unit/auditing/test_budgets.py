@@ -772,6 +772,30 @@ def sealed_of_resume(line, key):
     return text + resume._sealed(text, key)
 
 
+WRITTEN = sealed_of_resume(b'{"step":"a","sum":"', b"key")
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "read"),
+    [
+        (WRITTEN, b"key", True),
+        (WRITTEN, b"other", False),
+        (sealed_of_resume(WRITTEN, b""), b"", False),  # whoever has no key vouches for nothing
+        (WRITTEN[:-1], b"key", False),
+        (WRITTEN + b"\n", b"key", False),
+        (WRITTEN.replace(b'"a"', b'"b"'), b"key", False),
+        (b'{"step":"a"}\n', b"key", False),
+        (b"\n", b"key", False),
+        (resume._sealed(b"", b"key"), b"key", False),  # a right sum over nothing
+        (sealed_of_resume(b'["a"],"sum":"', b"key"), b"key", False),
+    ],
+)
+def test_a_step_is_taken_from_a_line_that_was_written_with_the_key(line, key, read):
+    found = resume._row(line, key)
+    assert (found or {}).get("step") == ("a" if read else None)
+    assert (found is None) is not read
+
+
 def _double(x):
     return 2 * x
 

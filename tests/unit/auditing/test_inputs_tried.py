@@ -899,6 +899,14 @@ def test_all_of_a_report_is_judged(of, said):
         subject.check_reports(pair, 0)
 
 
+def test_a_reward_is_moved_to_the_bound_that_is_farther():
+    subject = TracedBandit(None, 2, HORIZON, (0.0, 1.0), frozenset())
+    table = np.full((HORIZON, 2), 0.25)
+    table[1] = 0.75, 0.5
+    moved = [subject.far(table, *place).worlds()[1][place] for place in ((0, 0), (1, 0), (1, 1))]
+    assert moved == [1.0, 0.0, 1.0]
+
+
 def test_reports_are_looked_at_in_an_audit_in_the_local_model():
     limits = {"n_arms": 2, "horizon": HORIZON, "budget": "smoke", "in_process": True, "runs": 400}
     told = reports(lambda reward, noisy: (noisy, reward))

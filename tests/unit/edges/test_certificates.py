@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.claims import PrivacyClaim, Relation
+from verifiable_dp.core.claims import PrivacyClaim, Relation, gdp_epsilon
 from verifiable_dp.core.noise import Draw, Hidden
 from verifiable_dp.core.query import Batch, Histogram, NoMemory, Query, State, Truncated
 from verifiable_dp.evidence import certify, forced_runs
 from verifiable_dp.evidence.certify import Batched
 from verifiable_dp.evidence.forced_runs import NotOfFormError
+from verifiable_dp.evidence.premises import Premise, Taken
 
 ACTIVE = np.ones((1, 2), bool)
 
@@ -571,6 +572,13 @@ class Seen(State):
 
 
 @dataclass(frozen=True)
+class Held(State):
+    """With a part of several fields."""
+
+    held: Kept
+
+
+@dataclass(frozen=True)
 class Rounds(Algorithm):
     """Blocks whose sums get noise; `how` says what it does wrong."""
 
@@ -616,7 +624,9 @@ class Rounds(Algorithm):
         scale = scale + np.arange(self.n_arms) if self.how == "by arm" else scale
         where = query.pulls() > 0
         count = query.pulls() if self.how in ("reports", "crowd") else None
-        return Draw(value, scale, state.run, slot, where, count)
+        normal = self.how in ("normal", "both") or (self.how == "by turns" and bool((state.t > 0).all()))
+        freedom = int(self.how == "free")
+        return Draw(value, scale, state.run, slot, where, count, normal=normal, freedom=freedom)
 
     def release(self, state, memory, query, answer, noise):
         if self.how == "bins":
@@ -624,8 +634,11 @@ class Rounds(Algorithm):
         draw = self.draws(state, query, answer)
         out = noise(draw)
         more = replace(draw, slot=draw.slot + 50)
-        if self.how == "perhaps more" and (answer[:, 0] % 1 > 0.5).any():
+        uneven = (answer[:, 0] % 1 > 0.5).any()
+        if self.how == f"perhaps {'more' if uneven else 'fewer'}":
             noise(more)
+        if self.how == "both":
+            noise(replace(more, normal=False))
         if self.how == "compares":
             zero = np.zeros((len(answer), 1))
             gap = Hidden(lambda shown: 0.0, lambda noisy: {"output": (noisy >= 0) * 1.0})
@@ -669,6 +682,10 @@ OFFENDERS = [
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "scale"}, "draws depend on the data"),
     ({"how": "perhaps more"}, "the number of draws depends on the data"),
+    ({"how": "perhaps fewer"}, "the number of draws depends on the data"),
+    ({"how": "free"}, "its noise is neither all Laplace nor all normal"),
+    ({"how": "both"}, "its noise is neither all Laplace nor all normal"),
+    ({"how": "by turns"}, "its noise is neither all Laplace nor all normal"),
     ({"how": "shares"}, "runs share their draws"),
     ({"how": "infinite"}, "it publishes infinite values"),
     ({"how": "partly infinite"}, "it publishes infinite values"),
@@ -953,7 +970,8 @@ class Index(Algorithm):
             hidden = Hidden(lambda shown: 0.5)
             noise(Draw(0 * value, scale, state.run, slot + 50, where, hidden=hidden))
         if not self.halts:
-            return Kept(total), noise(Draw(value, scale, state.run, slot, where))
+            normal = self.how == "normal"
+            return Kept(total), noise(Draw(value, scale, state.run, slot, where, normal=normal))
         gap = value - 5.0
 
         def outcome(noisy):
@@ -1021,6 +1039,7 @@ def test_what_a_rule_that_halts_comes_to():
 
 OFF_THE_CHAIN = [
     ({"n_arms": 2, "block": 2}, "private values are kept over blocks of several arms"),
+    ({"how": "normal"}, "values that are kept between blocks get normal noise"),
     ({"horizon": 513}, "more than 512 blocks, with private values kept between them"),
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "one draw"}, "a draw is used twice in a run"),
@@ -1168,6 +1187,33 @@ def test_what_a_certificate_says(algorithm, size, epsilon, method, paths):
     found = certified(algorithm, PrivacyClaim(9.0, relation=Relation(kind, size)))
     assert (found.epsilon, found.method, found.paths) == (epsilon, method, paths)
     assert found.certificate["form"] == ("sums" if size == 1 else "group")
+
+
+def test_what_a_certificate_of_normal_noise_says():
+    found = certified(Rounds("normal"), PrivacyClaim(9.0, 1e-5))
+    assert found.certificate["form"] == "normal"
+    assert (found.delta, found.epsilon) == (1e-5, gdp_epsilon(0.5, 1e-5))
+    assert found.premises[-1] == Premise(Taken.IDEAL_NOISE, {"noise": "normal"})
+    of_laplace = certified(Rounds(), PrivacyClaim(9.0)).premises
+    assert of_laplace[-1] == Premise(Taken.IDEAL_NOISE, {"noise": "Laplace"})
+    assert of_laplace[:-1] == found.premises[:-1]
+    for claim in (PrivacyClaim(9.0), PrivacyClaim(9.0, 1e-5, relation=Relation("group", 2))):
+        with pytest.raises(NotOfFormError, match="normal noise needs a delta above 0, and is not supported"):
+            certified(Rounds("normal"), claim)
+
+
+def test_states_are_told_apart_by_all_their_parts():
+    """Also by those of a part, and but for those that are free."""
+
+    def key(total, t=0, free=()):
+        state = Held(np.arange(1), np.array([t]), Kept(np.array([total])))
+        return certify._key(state, 0, free)
+
+    assert key(1.0) == key(1.0)
+    assert key(1.0) != key(2.0)
+    assert key(1.0) != key(1.0, 1)
+    assert key(1.0, free=("t",)) == key(1.0, 1, free=("t",))
+    assert key(1.0, free=("total",)) == key(2.0, free=("total",))
 
 
 @pytest.mark.parametrize(

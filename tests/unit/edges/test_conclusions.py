@@ -106,6 +106,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([box(lower=IN)], ""),
         ([check("black_box", epsilon=0.01)], ""),
         ([box(lower=OVER)], "the lower bound of black_box"),
+        ([box(lower=2.5)], "the lower bound of black_box, 2.5, lies above the claim of 1"),
         ([check("sequential", r_epsilon_lower=OVER)], "the lower bound of sequential"),
         ([check("curve", r_epsilon_lower=OVER)], ""),  # not what a sampled audit rests on
         # A fluke, where every loss was computed or the instance has a certificate.
@@ -121,7 +122,10 @@ def test_detectable_is_in_units_of_the_claim():
         ([places(False)], "some runs of a call are distributed differently"),
         ([check("sources", "inconclusive", doubts=["a seed"])], "a seed"),
         ([check("sources", doubts=[])], ""),
-        ([between("inconclusive", lower=2.0)], "values strictly between"),
+        (
+            [between("inconclusive", lower=2.0)],
+            "values strictly between the bounds cost at least 2 against 1, values at the bounds do not",
+        ),
         ([between(lower=0.7)], ""),
         ([upper("inconclusive", 2.0)], "the upper bound, 2, lies above"),
         ([upper("inconclusive", 2.0), upper(name="another")], ""),
@@ -130,6 +134,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([traced()], ""),
         ([traced(cost=IN)], ""),
         ([traced(cost=OVER)], "tracing found a cost"),
+        ([traced(cost=2.5)], "tracing found a cost of 2.5, claimed 1"),
         ([traced(cost=2.0), upper()], ""),
         ([traced(cost=2.0), upper("inconclusive", 2.0)], "tracing found a cost"),
         ([traced(cost=2.0, delta=1e-5)], ""),  # with delta single runs may cost more

@@ -72,6 +72,7 @@ ONE_AUDIT = [  # role, privacy, regret, broken variants missed, expected of a li
     ("printed", "refuted", None, 0, "not_refuted", 1),
     ("printed", "refuted", None, 0, None, 1),  # no auditor expects anything of it
     ("printed", None, "contradicted", 0, None, 1),
+    ("printed", None, None, 0, "refuted", 1),  # its privacy was not looked at
 ]
 
 
@@ -156,6 +157,19 @@ def power(epsilon):
     return {**record()["power"], "smallest_epsilon": epsilon}
 
 
+def of_event(epsilon):
+    variant = {"of": "algorithm", "parameter": "noise", "stated": "event"}
+    return {**power(epsilon), "by": "black_box", "variant": variant}
+
+
+def constant():
+    """The checks, where no run hit the event that was tested."""
+    return [
+        {**one, "statistics": one["statistics"] | ({"k0": 0, "k1": 0} if "k0" in one["statistics"] else {})}
+        for one in record()["checks"]
+    ]
+
+
 def missed(breaks):
     verdict = {"privacy": "not_refuted", "regret": "not_contradicted"}[breaks]
     return {**record()["mutants"][0], "name": "m", "breaks": breaks, "verdict": verdict}
@@ -182,6 +196,17 @@ def table(*rows):
         ({"power": None, "detectable": 1.25}, "strong", 1.25, ()),
         ({"power": None, "detectable": 1.75}, "weak", 1.75, ()),
         ({"power": None, "detectable": None}, "weak", math.inf, ()),
+        # Replays catch any excess on their own runs; beyond these an upper bound or samples speak.
+        ({"epsilon_upper": None}, "weak", 1.75, ()),
+        ({"epsilon_upper": None, "power": {**power(1.25), "by": "black_box"}}, "strong", 1.25, ()),
+        (
+            {"epsilon_upper": None, "power": {**power(1.0), "black_box": None}, "detectable": 1.3},
+            "strong",
+            1.3,
+            (),
+        ),
+        ({"power": of_event(1.2)}, "weak", math.inf, ()),  # what its variants cost is not known
+        ({"power": None, "detectable": 1.25, "checks": constant()}, "weak", math.inf, ()),
         ({"verdict": "inconclusive"}, "strong", 1.000000001, ()),
         ({"verdict": "inconclusive", "power": power(2.0)}, "weak", 2.0, ()),
         # The question does not arise of what is refuted, or was not audited.
@@ -242,6 +267,11 @@ def test_faults_are_the_broken_variants_that_the_audit_missed(mutants):
         ({"verdict": "inconclusive", "reason": "weak"}, "reason", "weak"),
         ({"checks": [], "reason": "weak"}, "reason", None),
         ({}, "role", Role.PROMISE),
+        ({}, "ground", "certified"),
+        ({"epsilon_upper": None}, "ground", "detectable"),
+        ({"verdict": "inconclusive"}, "ground", None),
+        ({"verdict": "refuted"}, "ground", None),
+        ({"checks": []}, "ground", None),
     ],
 )
 def test_what_a_decision_takes_from_the_record(changes, name, wanted):

@@ -217,6 +217,7 @@ def test_numbers_of_a_batch_that_is_within_the_claim():
     assert (found["delta_lower"], found["delta_upper"]) == (0.0, 0.0)
     # Without a lower bound at the claim the threshold is the one that shows something at a smaller epsilon.
     assert shuffle.laplace_delta(20, 2.0, 0.1, found["threshold"]) > 1e-5
+    assert batch(epsilon=1.0, delta=1e-6)["threshold"] == -0.375
 
 
 def test_numbers_of_exact_values():
@@ -331,6 +332,19 @@ def test_a_cost_in_units_of_the_claim():
 @pytest.mark.parametrize(("doubts", "verdict"), [([], "not_refuted"), (["a seed"], "inconclusive")])
 def test_doubts_about_the_source_of_randomness(doubts, verdict):
     assert judged(origins.KIND, {"doubts": doubts}) == {"verdict": verdict}
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "doubts"),
+    [
+        (origins.check(("a", "b")), "sources of randomness", ["a", "b"]),
+        (origins.unlike_elsewhere(), "runs asked again", [origins.ELSEWHERE]),
+        (origins.failures(("a",)), "runs that failed", ["a"]),
+    ],
+)
+def test_what_speaks_against_runs_is_named(made, name, doubts):
+    assert (made.name, made.kind, made.statistics["doubts"]) == (name, origins.KIND, doubts)
+    assert made.verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(

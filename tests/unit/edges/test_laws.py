@@ -70,6 +70,8 @@ def test_what_delta_is_left(p, q, epsilon, delta):
         ((0.25, 0.5, 0.25), (0.0, 0.25, 0.75), 0.25, math.log(2)),
         ((0.25, 0.5, 0.25), (0.0, 0.25, 0.75), 0.5, 0.0),
         ((0.25, 0.5, 0.25), (0.0, 0.25, 0.75), 0.375, math.log(0.375 / 0.25)),
+        ((0.9,), (0.5,), 0.1, math.log(1.6)),  # what lacks mass need not be symmetric at 0
+        ((0.5,), (0.9,), 0.1, 0.0),
     ],
 )
 def test_which_epsilon_is_enough(p, q, delta, epsilon):
@@ -540,6 +542,7 @@ def test_the_threshold_that_tells_most(found, threshold, tried):
     asked = []
 
     def worst(crowd, scale, level):
+        assert (crowd, scale) == (10, 1.0)
         asked.append(level)
         return found[min(len(asked), len(found)) - 1], 10.0 * len(asked)
 

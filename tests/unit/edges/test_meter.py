@@ -271,6 +271,14 @@ def test_the_other_runs_are_answered_as_the_run_itself():
     assert [a.tolist() for a in answers] == [[[10, 11], [10, 11]], [[13], [13]], [[7], [8]]]
 
 
+@pytest.mark.parametrize("recorded", [[], [draw([[0.0]])]])
+def test_where_no_draw_was_recorded_the_other_runs_see_their_own_values(recorded):
+    _, [answer] = other(draw([[7, 8], [5, 6]], where=[[True, False], [True, True]]), recorded=recorded)
+    assert answer[0, 0] == 7
+    assert np.isnan(answer[0, 1])
+    assert answer[1].tolist() == [5, 6]
+
+
 def compared(value, shift):
     """A hidden draw whose outcome is whether the answer is at least 10."""
     hidden = Hidden(lambda shown: np.where(shown["output"] > 0, shift, 0.0), _at_least)

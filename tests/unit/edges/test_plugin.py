@@ -1,17 +1,26 @@
 """What the fixtures of pytest pass and fail, and that the command line decides: nothing is audited here."""
 
+import contextlib
+import functools
+import hashlib
+import io
 import json
+import os
 import pathlib
 import tempfile
+import time
 from types import SimpleNamespace
 from unittest import mock
 
 import pytest
 
 import verifiable_dp
+from verifiable_dp import api
 from verifiable_dp import pytest_plugin as plugin
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import requested, words
 from verifiable_dp.record.model import Record
+from verifiable_dp.render import regrets
 
 PRIVACY = ("not_refuted", "refuted", "inconclusive")
 REGRET = ("consistent", "contradicted", "vacuous", "inconclusive")
@@ -136,6 +145,65 @@ def test_the_budget_of_the_command_line(budget, seconds, own):
     assert plugin._budget(request(), "test's") == "test's"
 
 
+@pytest.mark.parametrize(("given", "taken"), [({}, "quick"), ({"budget": "thorough"}, "thorough")])
+def test_the_budget_of_a_regret_check(given, taken):
+    call = plugin._regret_checks(request())
+    _, found = outcome(report(), "check_regret", lambda **more: call("ucb1", **more), **given)
+    assert found["budget"] == taken
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("arms", "; did you mean n_arms?"),
+        ("K", "; did you mean n_arms?"),
+        ("T", "; did you mean horizon?"),
+        ("epsilo", "; did you mean epsilon?"),
+        ("zzz", ""),
+    ],
+)
+def test_an_argument_that_there_is_not_is_refused(given, meant):
+    with pytest.raises(TypeError) as error:
+        plugin._audits(request())("dp-se", **{given: 2})
+    assert str(error.value) == f"privacy_audit takes no argument {given!r}{meant}"
+    with pytest.raises(TypeError, match=f"^regret_check takes no argument '{given}'"):
+        plugin._regret_checks(request())("dp-se", **{given: 2})
+
+
+@pytest.mark.parametrize(
+    ("ground", "require", "short"),
+    [
+        ("detectable", None, ""),
+        ("detectable", "detectable", ""),
+        ("detectable", "tested-paths", "detectable"),
+        ("every path", "every-path", ""),
+        ("every path", "certified", "every-path"),
+        ("certified", "certified", ""),
+        (None, "certified", ""),  # refuted, as expected
+    ],
+)
+def test_less_evidence_than_is_required_fails(ground, require, short):
+    made = report()
+    made.decision = SimpleNamespace(ground=ground)
+    options = {} if require is None else {"require": require}
+    passed, _ = outcome(made, "audit", lambda: plugin._audits(request())("dp-se", **options))
+    assert passed is not bool(short)
+    if short:
+        assert f"resting on {short}, and {require} is required" in failed(made, **options)
+
+
+def failed(made, **options):
+    """What is said where an audit fails."""
+    with (
+        mock.patch.object(verifiable_dp, "audit", return_value=made),
+        mock.patch.object(plugin, "_check_known"),
+        mock.patch.object(plugin, "_again", return_value="again"),
+        pytest.raises(pytest.fail.Exception) as failure,
+    ):
+        plugin._audits(request())("dp-se", **options)
+    return str(failure.value)
+
+
 @pytest.mark.parametrize(("fixture", "wrong"), [("_audits", "consistent"), ("_regret_checks", "refuted")])
 def test_a_verdict_that_there_is_not_is_refused(fixture, wrong):
     with pytest.raises(InputError, match="expect must be one of"):
@@ -160,9 +228,10 @@ def test_more_runs_are_advised_where_few_decided_nothing(verdict):
 @pytest.mark.parametrize("fixture", ["_audits", "_regret_checks"])
 def test_a_failure_names_the_record_that_was_saved_or_keeps_one(fixture, kept):
     """Where the command line asks for reports the record is there; else it is kept for the failure."""
-    asked = []
+    asked, told = [], []
 
     def again(request, report, target, path):
+        assert (request.node.nodeid, report.name, target) == ("test_it.py::test_it", "x", "dp-se")
         asked.append(path)
         return "again"
 
@@ -172,12 +241,16 @@ def test_a_failure_names_the_record_that_was_saved_or_keeps_one(fixture, kept):
         mock.patch.object(verifiable_dp, audit, return_value=report("refuted", "contradicted")),
         mock.patch.object(plugin, "_again", again),
         mock.patch.object(plugin, "_check_known"),
-        mock.patch.object(plugin, "_regret_failure", return_value="failure"),
+        mock.patch.object(plugin, "_regret_failure", lambda *given: told.append(given) or "failure"),
         mock.patch.object(plugin, "_kept", return_value="kept.json"),
         pytest.raises(pytest.fail.Exception),
     ):
         getattr(plugin, fixture)(request(**options))("dp-se")
     [path] = asked
+    for report_, expect, shown, place, again_ in told:
+        assert (report_.name, expect, shown, again_[0]) == ("x", "consistent", path, "again")
+        assert place == pathlib.Path(tempfile.gettempdir(), path)
+    assert bool(told) == (fixture == "_regret_checks")
     assert path.startswith("reports") if kept else path == "kept.json"
 
 
@@ -198,7 +271,11 @@ def test_a_failure_says_once_how_to_run_it_again(summary):
 @pytest.mark.parametrize(
     ("option", "taken", "refused"),
     [
-        ("budget", (None, "smoke", "quick", "10", "0.5"), ("0", "-1", "fast", "nan", "inf")),
+        (
+            "budget",
+            (None, "smoke", "quick", "10", "0.5", "1e6"),
+            ("0", "-1", "fast", "nan", "inf", "1000001"),
+        ),
         ("seed", (None, 0, 7), (-1,)),
         ("alpha", (None, 0.01, 0.99), (0.0, 1.0, -0.5, float("nan"))),
         ("detect", (None, 1.01, 100.0), (1.0, 0.5, float("inf"), float("nan"))),
@@ -219,3 +296,235 @@ def test_a_report_goes_to_a_folder():
         name = pathlib.Path(file.name).name
         with pytest.raises(pytest.UsageError, match="--dp-report must be a folder, got the file"):
             plugin._check_options(request(report=name).config)
+
+
+# ---------------------------------------------------------------- files and commands
+
+
+def of_test(nodeid="tests/test_a.py::test_b[x y]", worker=None, folder=None, **options):
+    """A request of another test, in a worker of pytest-xdist or not, started in a folder."""
+    found = request(**options)
+    if folder is not None:
+        found.config.invocation_params.dir = folder
+    found.node.nodeid = nodeid
+    found.node.path = found.config.invocation_params.dir / nodeid.partition("::")[0]
+    if worker is not None:
+        found.config.workerinput = {"workerid": "gw3", "verifiable_dp_each": worker}
+    return found
+
+
+def test_files_of_a_test_have_its_name_and_no_other_tests():
+    name, long = "tests/test_a.py::test_b[x y]", f"test_it.py::test[{'x' * 200}]"
+    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
+    assert plugin._stem(of_test(name)) == f"tests-test_a.py-test_b-x-y-{mark}"
+    assert plugin._stem(of_test(name, worker=False)) == f"tests-test_a.py-test_b-x-y-{mark}"
+    assert plugin._stem(of_test(name, worker=True)) == f"tests-test_a.py-test_b-x-y-{mark}-gw3"
+    assert len(plugin._stem(of_test(long))) == 109
+    assert len({plugin._stem(of_test(other)) for other in (name, name.upper(), f"{name}!", long)}) == 4
+
+
+def test_each_report_of_a_test_is_saved_under_a_name_of_its_own():
+    """It is named from where pytest was started, if it lies there."""
+    tmp = pathlib.Path("/somewhere")
+    for folder in ("reports", "/elsewhere"):
+        asked = of_test(folder=tmp, report=folder)
+        stem = plugin._stem(asked)
+        for end in ("", "-2", "-3"):
+            assert plugin._save(asked, report()) == f"{folder}/{stem}{end}.json"
+    assert plugin._save(of_test(folder=tmp), report()) == ""
+    assert plugin._save(of_test(folder=tmp, report="a"), report(), "b").startswith("b/")
+
+
+def test_a_request_lies_beside_its_record():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        made = report()
+        made.parsed = SimpleNamespace(
+            provenance=SimpleNamespace(request=SimpleNamespace(written=lambda: "asked\n"))
+        )
+        path = plugin._save(of_test(folder=folder, report="."), made)
+        assert [other.name for other in folder.iterdir()] == [requested.beside(folder / path).name]
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        ({}, ""),
+        ({"seed": 0, "budget": "smoke"}, " --dp-budget=smoke --dp-seed=0"),
+        ({"alpha": 0.25, "detect": 3.0, "report": "a"}, " --dp-alpha=0.25 --dp-detect=3.0"),
+    ],
+)
+def test_the_command_that_runs_a_test_again(options, more):
+    asked = of_test("tests/test_a.py::test_b[x y]", **options)
+    test = f"pytest 'tests/test_a.py::test_b[x y]'{more}"
+    assert plugin._test(asked) == test
+    for can, command in ((True, "verifiable-dp verify 'a b.json' --rerun"), (False, test)):
+        with mock.patch.object(api, "can_rerun", lambda record, target, can=can: target == "x" and can):
+            assert plugin._again(asked, report(), "x", "a b.json") == command
+        why = plugin._why_the_test(asked, command)
+        assert bool(why) is not can
+        assert all(line.endswith("tests/test_a.py::test_b[x y]") for line in why)
+
+
+@pytest.mark.parametrize(
+    ("pair", "shown"),
+    [
+        (None, None),
+        ({"type": "data", "left": [0], "right": [1], "words": "w"}, "pairs=[([0], [1])]"),
+        ({"type": "table", "left": [0]}, "pairs=[vdp.neighbours.pair_of({'type': 'table', 'left': [0]})]"),
+        ({"type": "data", "left": "x" * 295, "right": "y" * 301}, f"pairs=[({'x' * 295}, {'y' * 301})]"),
+        ({"type": "data", "left": "x" * 295, "right": "y" * 302}, "see the record"),
+    ],
+)
+def test_inputs_that_fail_are_shown_if_they_are_short(pair, shown):
+    found = [] if pair is None else [SimpleNamespace(pair=pair), SimpleNamespace(pair={"type": "other"})]
+    made = SimpleNamespace(parsed=SimpleNamespace(counterexamples=found, seed=7))
+    assert plugin._inputs(made) == ["  seed: 7", *([f"  inputs: {shown}"] if shown else [])]
+
+
+def test_which_marks_a_test_gets():
+    for fixtures, marked, added in (
+        (("privacy_audit",), (), ["privacy"]),
+        (("regret_check", "privacy_audit"), (), ["privacy", "regret"]),
+        (("privacy_audit",), ("privacy",), []),
+        (("tmp_path",), (), []),
+    ):
+        found = []
+        item = SimpleNamespace(
+            fixturenames=fixtures,
+            get_closest_marker=lambda name, marked=marked: name if name in marked else None,
+            add_marker=found.append,
+        )
+        plugin.pytest_itemcollected(item)
+        assert found == added
+
+
+@pytest.mark.parametrize(("dist", "each"), [("each", True), ("load", False), ("no", False)])
+def test_workers_hear_whether_all_run_the_same_tests(dist, each):
+    options = {"dist": dist}
+    node = SimpleNamespace(workerinput={}, config=SimpleNamespace(getoption=options.get))
+    plugin.pytest_configure_node(node)
+    assert node.workerinput == {"verifiable_dp_each": each}
+
+
+# ---------------------------------------------------------------- times
+
+
+def test_seconds_by_phase():
+    """A phase lasts from its first line to that of another one; lines go on to who wants them."""
+    lines = []
+    with mock.patch.object(time, "monotonic", side_effect=[10.0, 11.0, 13.0, 16.0, 20.0]):
+        phases = plugin._Phases(lines.append)
+        for line in ("plan: 7 runs", "search", "plan: again"):
+            phases(line)
+        phases.end()
+    assert phases.seconds == {"start": 1.0, "plan": 2.0 + 4.0, "search": 3.0}
+    assert (phases.first, lines) == ("plan: 7 runs", ["plan: 7 runs", "search", "plan: again"])
+    assert plugin._summed([{"a": 1.0, "b": 2.0}, {"b": 0.5}]) == {"a": 1.0, "b": 2.5}
+
+
+def test_what_an_audit_took_is_noted():
+    asked, heard = request(), []
+    with (
+        mock.patch.object(time, "monotonic", side_effect=[1.0, 1.0, 2.0, 4.0, 5.0]),
+        mock.patch.object(os, "times", side_effect=[(1, 2, 3, 4, 99), (2, 4, 6, 8, 999)]),
+    ):
+        options = {"progress": heard.append, "seed": 1}
+        made = plugin._timed(asked, lambda phases: phases("test: 1") or report(), options, "regret_verdict")
+    assert (made.name, options, heard) == ("x", {"seed": 1}, ["test: 1"])
+    assert asked.node.stash[plugin._SPENT] == [(4.0, 10, "consistent", {"start": 1.0, "test": 2.0})]
+
+
+def test_the_plan_is_printed_once():
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        progress = plugin._announced(plugin._Phases(None))
+        for line in ("plan: 7 runs", "search: 1"):
+            progress(line)
+    assert printed.getvalue() == "plan: 7 runs\n"
+
+
+def summary(*audits):
+    """What is said at the end of a run whose tests made these audits."""
+    said = []
+    reports = [SimpleNamespace(nodeid=f"t{i}", dp_audits=each) for i, each in enumerate(audits)]
+    reporter = SimpleNamespace(
+        stats={"passed": reports, "": [SimpleNamespace(nodeid="other")]},
+        write_sep=lambda sign, text: said.append(sign + text),
+        write_line=said.append,
+    )
+    plugin.pytest_terminal_summary(reporter)
+    return said
+
+
+def test_the_summary_names_the_longest_audits_first():
+    assert summary() == summary([]) == []
+    one = (1.0, 0.5, "refuted", {"test": 0.75})
+    assert summary([one]) == [
+        "=verifiable-dp: 1 audit in 1.0 s (0.5 s of processor time)",
+        "by phase: test 0.8 s",
+        "     1.0 s (0.5 s)  refuted       t0",
+    ]
+    assert summary([one, (2.0, 0.25, "vacuous", {})], [(1.0, 0.75, "x", {"test": 1, "a": 3})]) == [
+        "=verifiable-dp: 3 audits in 4.0 s (1.5 s of processor time)",
+        "by phase: a 3.0 s, test 1.8 s",
+        "     2.0 s (0.2 s)  vacuous       t0",
+        "     1.0 s (0.8 s)  x             t1",
+        "     1.0 s (0.5 s)  refuted       t0",
+    ]
+    ties = [(1.0, 0.5, verdict, {}) for verdict in ("first", "second")]
+    assert [line.split()[4] for line in summary(ties)[1:]] == ["first", "second"]
+    many = [(float(i), 0.0, "x", {f"p{i}": float(i)}) for i in range(1, 13)]
+    said = summary(many)
+    assert said[1] == "by phase: " + ", ".join(f"p{i} {i}.0 s" for i in range(12, 6, -1))
+    assert [line[:8].strip() for line in said[2:-1]] == [f"{i}.0" for i in range(12, 2, -1)]
+    assert said[-1] == "            and 2 that took less"
+    assert summary([(1.0, 0.0, "x", {})] * 10)[-1].endswith("t0")
+
+
+# ---------------------------------------------------------------- failures of regret checks
+
+
+@functools.cache
+def _ucb1():
+    path = RECORD.parents[1] / "ucb1" / "record.json"
+    return Record.of(json.loads(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("expect", "verdicts", "named", "more"),
+    [
+        ("consistent", ("consistent", "contradicted", "vacuous"), [1], 0),
+        (None, ("inconclusive", "contradicted"), [0, 1], 0),
+        ("contradicted", ("contradicted", "vacuous"), [0, 1], 0),  # none is odd: all are shown
+        ("consistent", ("contradicted",) * 6, range(6), 0),
+        ("consistent", ("contradicted",) * 8, range(6), 2),
+    ],
+)
+def test_a_failed_regret_check_names_what_is_not_as_expected(expect, verdicts, named, more):
+    checks = [SimpleNamespace(verdict=verdict, name=f"c{i}") for i, verdict in enumerate(verdicts)]
+    made = SimpleNamespace(
+        name="x", parsed=SimpleNamespace(regret_checks=checks), regret_verdict="contradicted"
+    )
+    with (
+        mock.patch.object(words, "line", lambda check: check.name),
+        mock.patch.object(regrets, "svg", return_value=""),
+    ):
+        said = plugin._regret_failure(made, expect, "a.json", pathlib.Path("b.json"), ["one", "two", "three"])
+    wanted = "no contradiction" if expect is None else expect
+    assert said.splitlines() == [
+        f"regret of x: expected {wanted}, it is contradicted",
+        *(f"  check c{i}" for i in named),
+        *([f"  and {more} more, see the record"] if more else []),
+        "record: a.json",
+        "again:  one",
+        "   or:  two",
+    ]
+
+
+def test_a_failed_regret_check_draws_its_figure():
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name, "r.json")
+        made = SimpleNamespace(name="ucb1", parsed=_ucb1(), regret_verdict="consistent")
+        said = plugin._regret_failure(made, "contradicted", "here/r.json", place, ["one"])
+        assert "figure: here/r.svg" in said.splitlines()
+        assert place.with_suffix(".svg").read_text("utf-8").startswith("<svg")

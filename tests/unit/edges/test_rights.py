@@ -369,7 +369,9 @@ def test_what_is_not_taken():
         link, name = f"{here.path}.link", f"{here.path}.name"
         os.symlink(here.path, link)
         refused(lambda: here.right().take(link), "is a link; give the path of the file itself")
-        refused(lambda: here.right().take(str(here.folder)), "is not a regular file")
+        refused(
+            lambda: here.right().take(str(here.folder)), f"^session: '{here.folder}' is not a regular file"
+        )
         os.link(here.path, name)
         refused(lambda: here.right().take(here.path), r"has 2 names \(hard links\)")
         os.unlink(name)

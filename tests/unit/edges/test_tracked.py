@@ -373,7 +373,10 @@ def test_a_release_on_another_line_is_another_one():
     LAPLACE_AT(recorded)
     with pytest.raises(DivergedError, match=ELSEWHERE) as error:
         given(new(recorded))
-    assert error.value.ended.place.file == __file__
+    [release], there = recorded.releases, error.value.ended
+    assert there.place.file == release.at.file == __file__
+    assert there.place.line != release.at.line
+    assert str(error.value).endswith(f"({release.at.words()})")
 
 
 @pytest.mark.parametrize(("draws", "kept"), [(None, []), (np.array([[3, 4]]), [3, 4])])

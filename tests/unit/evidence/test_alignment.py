@@ -37,10 +37,8 @@ from verifiable_dp.evidence.judge.arithmetic import Paid
 from verifiable_dp.evidence.judge.arithmetic import judged as judged_of_arithmetic
 from verifiable_dp.evidence.judge.certificate import (
     Corners,
-    Frame,
     LinearShifts,
     MovedEntry,
-    Pattern,
     TracedCertificate,
 )
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
@@ -442,76 +440,7 @@ def test_prices_of_normal_and_geometric_noise():
     assert laws.price("no law", 0.0) == (0.0, 0.0)
 
 
-# ---------------------------------------------------------------- single rows
-
-LAPLACE = Frame((("laplace", 0.0),), (("=", ((0, 2.0),)),))
-ONE = MovedEntry(0.0, 1.0, ((0, 1.0),))
-HIDES = LinearShifts(((0, 0.0, ((0, -0.5),)),))
-
-
-def pattern(frame=LAPLACE, entries=(ONE,), up=HIDES, down=HIDES, otherwise=None):
-    return arithmetic.both(frame, Pattern(0, entries, up, down, otherwise))
-
-
-def test_a_sum_with_noise_costs_what_its_noise_has_to_move():
-    assert pattern() == (Paid(0.5), Paid(0.5))
-    ends = (Corners(((), ((0, -0.5),))), Corners((((0, 0.5),), ())))
-    assert pattern(up=ends[0], down=ends[1]) == (Paid(0.5), Paid(0.5))
-
-
-@pytest.mark.parametrize(
-    "up",
-    [
-        LinearShifts(((0, 0.0, ((0, 0.5),)),)),  # one sign off
-        LinearShifts(((0, 0.0, ((0, -0.5 + 1e-8),)),)),
-        LinearShifts(((0, 1e-9, ((0, -0.5),)),)),
-        LinearShifts(),
-        Corners(((), ((0, 0.5),))),
-        Corners(((), ())),
-        Corners((((0, 1e-9),), ((0, -0.5),))),
-    ],
-)
-def test_a_shown_number_may_not_move(up):
-    with pytest.raises(InputError, match="row 0 moves"):
-        pattern(up=up)
-
-
-def test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out():
-    frame = Frame((("laplace", 0.0),), ((">", ((0, 2.0),)),))
-    rises, falls = LinearShifts(((0, 0.5, ()),)), LinearShifts(((0, -0.5, ()),))
-    right = {"frame": frame, "up": LinearShifts(), "down": rises, "otherwise": (falls, LinearShifts())}
-    assert pattern(**right) == (Paid(0.5), Paid(0.5))
-    # The other answer, turned: its lead falls if the unit rises, and noise has to go down.
-    for wrong in ({"down": LinearShifts()}, {"down": falls}, {"otherwise": (LinearShifts(), LinearShifts())}):
-        with pytest.raises(InputError, match="falls below 0"):
-            pattern(**{**right, **wrong})
-    assert pattern(**{**right, "up": rises, "otherwise": (falls, falls)}) == (Paid(0.5), Paid(0.5))
-
-
-def test_a_maximum_counts_its_dearer_direction():
-    rows = ((">", ((0, 1.0), (1, -1.0))), (">", ((0, 1.0), (2, -1.0))))
-    winner = MovedEntry(0.0, 1.0, ((0, 1.0), (1, 1.0)))
-    draws = (("exponential", 0.0),) * 3
-    up, down = LinearShifts(), LinearShifts(((0, 1.0, ()),))
-    for maximum, paid in ((True, Paid(1.0)), (False, Paid())):
-        assert pattern(Frame(draws, rows, maximum), (winner,), up, down) == (paid, Paid(1.0))
-
-
-def test_noise_on_whole_numbers_moves_by_whole_numbers():
-    step = laws.parameter_of("geometric", 0.25)
-    frame = Frame((("geometric", step), ("geometric", step)), (("=", ((0, 1.0), (1, -1.0))),))
-    whole, part = MovedEntry(0.0, 2.0, ((0, 1.0),), True), MovedEntry(0.0, 2.0, ((0, 1.0),))
-    ways = LinearShifts(((1, 0.0, ((0, 1.0),)),)), LinearShifts(((0, 0.0, ((0, -1.0),)),))
-    assert pattern(frame, (whole,), *ways)[0].loss == pytest.approx(2 * step)
-    ends = Corners(((), ((1, 2.0),))), Corners((((0, 2.0),), ()))
-    assert pattern(frame, (whole,), *ends)[1].loss == pytest.approx(2 * step)
-    for entries, shifts in (((part,), ways), ((part,), ends), ((whole, whole), ways)):
-        with pytest.raises(InputError):
-            pattern(frame, entries, *shifts)
-    half = Frame(frame.draws, (("=", ((0, 2.0), (1, -2.0))),))  # a step of the noise hides two of the data
-    halves = Corners(((), ((1, 1.0),))), Corners((((0, 1.0),), ()))
-    with pytest.raises(InputError, match="whole numbers"):
-        pattern(half, (whole,), *halves)
+# ---------------------------------------------------------------- boxes
 
 
 def test_what_lies_between_corners_is_hidden_as_well():

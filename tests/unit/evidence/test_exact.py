@@ -825,6 +825,7 @@ def test_the_zcdp_conversion_lies_between_the_gaussian_and_the_older_one(rho):
 
 def test_the_zcdp_conversion_is_the_infimum_over_orders():
     more = np.geomspace(1e-5, 1e5, 200_001)
+    assert claims.zcdp_delta(1e6, 1.0) == 1.0  # the infimum is at the order that no search reaches
     for rho, epsilon in ((0.5, 1.0), (0.5, 6.0), (0.02, 0.0), (4.0, 20.0)):
         log = more * ((1 + more) * rho - epsilon) - np.log(more) + (1 + more) * np.log(more / (1 + more))
         assert claims.zcdp_delta(rho, epsilon) == pytest.approx(min(1.0, math.exp(log.min())), rel=1e-6)
@@ -905,6 +906,10 @@ def test_group_pairs():
     assert [step.size for step in chain] == [1, 1]
     assert (chain[-1].right == pair.right).all()
     assert pair.describe() == "group of 2: round 1, arm 0: 0 against 0.25; round 3, arm 1: 0 against 1"
+    shown = "; ".join(f"round {i}, arm 0: 0 against 0.25" for i in (1, 2, 3))
+    for size, more in ((3, ""), (4, "; 1 more entries"), (5, "; 2 more entries")):
+        pair = GroupPair(np.zeros((5, 2)), [(i, 0, 0.25) for i in range(size)])
+        assert pair.describe() == f"group of {size}: {shown}{more}"
 
 
 def test_user_pairs():
@@ -917,6 +922,9 @@ def test_user_pairs():
     assert again.users.tolist() == pair.users.tolist()
     assert pair.steps()[-1].right.tolist() == pair.right.tolist()
     assert pair.describe() == "user 7: 2 of 2 rewards differ, rounds 1, 4"
+    for rounds, shown in ((4, "1, 2, 3, 4"), (5, "1, 2, 3, 4, …")):
+        pair = UserPair.of(table, dict.fromkeys(range(rounds), 7), 7, np.ones((rounds, 2)))
+        assert pair.describe() == f"user 7: {rounds} of {rounds} rewards differ, rounds {shown}"
 
 
 @pytest.mark.parametrize(

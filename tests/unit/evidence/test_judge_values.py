@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence.judge import calls, flow, values
+from verifiable_dp.evidence.judge import calls, flow, language, values
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import (
     LIST,
@@ -265,3 +265,23 @@ def test_an_attribute_of_an_object_that_a_draw_chooses(data, level, made):
     said, _ = followed("")
     found = said.of_one(Value(level=level, draws=2), Value(data=data))
     assert (found.level, found.draws) == made
+
+
+@pytest.mark.parametrize(
+    ("value", "names", "entered"),
+    [
+        (Value(level=STEEP), ["x"], True),
+        (Value(level=WIDE), ["x"], True),
+        (Value(level=SMOOTH), ["x"], False),
+        (Value(level=STEEP, data=True), ["x"], False),
+        (Value(level=STEEP), ["y"], False),
+        (None, ["x"], False),
+        (Value(level=STEEP), None, True),  # it looks it up elsewhere
+    ],
+)
+def test_steep_values_enter_a_function_by_their_names(value, names, entered):
+    node = ast.parse("def f():\n    return x").body[0]
+    known = types.SimpleNamespace(nodes_of=lambda code: [node], owner=lambda node, name: "home")
+    said = types.SimpleNamespace(marks={("home", "x"): value}, stored=lambda name: None)
+    judge = types.SimpleNamespace(_names=known, _said=said)
+    assert language.Language.enters(judge, None, names) is entered

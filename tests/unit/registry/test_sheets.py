@@ -628,3 +628,24 @@ def test_an_eightfold_gap_breaks_the_bound_of_robust_elimination():
         for played in (rule, gap_times(8)(rule))
     ]
     assert regrets[0] < bound < regrets[1]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "said"),
+    [
+        (object(), "is not an Auditor of 'dp-se'"),
+        (entries.auditor("ucb1"), "is not an Auditor of 'dp-se'"),  # one of another name
+        (RuntimeError("no"), "('dp-se') cannot be imported: RuntimeError: no"),
+    ],
+)
+def test_what_is_registered_must_be_an_auditor_of_that_name(loaded, said, monkeypatch):
+    def load(point):
+        if isinstance(loaded, Exception):
+            raise loaded
+        return loaded
+
+    monkeypatch.setattr(entries.plugins, "load", load)
+    with pytest.raises(InputError) as error:
+        entries._loaded.__wrapped__("dp-se")
+    assert str(error.value).startswith("catalogue: verifiable_dp.auditors.dp_se:")
+    assert str(error.value).endswith(said)

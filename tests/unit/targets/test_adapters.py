@@ -462,7 +462,7 @@ def heard(leak=False, size=2000, parts=2, function=OWN, seed=0, stages=(SELECT, 
                 rows = rng.laplace(0, 1, (size, 1))
                 if leak and stage == TEST and world:
                     rows = np.round(rows)
-                rows = np.column_stack((rows, np.zeros(size)))  # all of one type and shape
+                rows = np.column_stack((rows, np.zeros((size, 2))))  # no texts, all of one type and shape
                 part = ("sample", (world, stage, 0, np.arange(at, at + size)))
                 found(sampler, PAIR_OF_HEARD, (stage, 0), (parts * size, parts * size), part, rows)
     return found
