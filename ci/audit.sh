@@ -52,7 +52,7 @@ run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is note
   local errors status line
   errors=$(mktemp) || exit 2
   {
-    "${@:3}" 2>&1 >&3 </dev/null | tee "$errors" >&2
+    "${@:3}" 2>&1 >&3 3>&- </dev/null | tee "$errors" >&2
     status=${PIPESTATUS[0]}
   } 3>&1
   if [[ $status == [013] && ! -e $2 ]]; then

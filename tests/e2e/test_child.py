@@ -205,10 +205,13 @@ def test_what_it_writes_is_apart_from_results(folder):
 
 
 def test_it_cannot_write_to_what_its_parent_writes_to(folder):
-    """Such as the pipe that pytest hears a worker by; files stay open."""
+    """Such as the pipe that pytest hears a worker by, and a file; nor read what it reads.
+
+    Broken variants: files stay open; pipes that it reads do.
+    """
     ends = [*os.pipe(), *(one.detach() for one in socket.socketpair())]
     with (folder / "kept").open("w") as kept:
-        writable = {end: os.readlink(f"/proc/self/fd/{end}") for end in (*ends[1:], kept.fileno())}
+        writable = {end: os.readlink(f"/proc/self/fd/{end}") for end in (*ends, kept.fileno())}
 
         def release(data, size, rng):
             now = {end: f"/proc/self/fd/{end}" for end in writable}  # a number may be that of another file
@@ -220,7 +223,7 @@ def test_it_cannot_write_to_what_its_parent_writes_to(folder):
 
         with contextlib.redirect_stderr(io.StringIO()) as said:
             vdp.audit(release, epsilon=1.0, runs=400)
-        assert f"still open: [{kept.fileno()}]" in said.getvalue()
+        assert "still open: []" in said.getvalue()
     for end in ends:
         os.close(end)
 

@@ -66,11 +66,16 @@ def installed(site, name="installed_target", points=POINTS, code=TARGET):
     (site / f"{name}.py").write_text(code)
 
 
+def site_of(folder):
+    """A folder of PYTHONPATH that lies beside the one of the target, and is not part of it."""
+    return folder.with_name(f"{folder.name}-site")
+
+
 @pytest.fixture
 def command(tmp_path):
     """Runs a command where the target is installed; what came in which process is in the file `imported`."""
-    installed(tmp_path / "site-packages")
-    path = os.pathsep.join(filter(None, [str(tmp_path / "site-packages"), os.environ.get("PYTHONPATH")]))
+    installed(site_of(tmp_path))
+    path = os.pathsep.join(filter(None, [str(site_of(tmp_path)), os.environ.get("PYTHONPATH")]))
 
     def made(*words, **more):
         env = {**os.environ, "PYTHONPATH": path, "IMPORTED": str(tmp_path / "imported"), **more}
@@ -107,10 +112,8 @@ def test_a_target_does_not_judge_itself(command, tmp_path):
     assert (done.returncode, imports(tmp_path)) == (2, 1), done.stderr
     assert "is audited, and does not judge itself" in done.stderr
     assert not (tmp_path / "r.json").exists()
-    code = (tmp_path / "site-packages" / "installed_target.py").read_text()
-    (tmp_path / "site-packages" / "installed_target.py").write_text(
-        code.replace('"answer" in message', "False")
-    )
+    code = (site_of(tmp_path) / "installed_target.py").read_text()
+    (site_of(tmp_path) / "installed_target.py").write_text(code.replace('"answer" in message', "False"))
     assert command("regret", "installed_target:play", *REGRET).returncode in (0, 3)
 
 

@@ -367,6 +367,21 @@ def test_without_targets_no_folder_is_left_that_the_next_run_refuses(given, tmp_
     assert not (tmp_path / "kept").exists()
 
 
+def test_the_script_hands_its_own_descriptor_to_nobody(tmp_path):
+    """By which a log in a file could be written to, unmarked. Control: what the program says is in it."""
+    program = tmp_path / "bin/verifiable-dp"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n{ echo forged >&3; } 2>/dev/null\necho said\nexit 2\n")
+    program.chmod(0o755)
+    variables = environment(tmp_path, REPORTS="kept", TARGETS="a.py:right")
+    variables["PATH"] = f"{program.parent}{os.pathsep}{variables['PATH']}"
+    command = ["bash", ROOT / "ci" / "audit.sh", "audit", "--epsilon", "1"]
+    with (tmp_path / "log").open("w") as log:
+        subprocess.run(command, cwd=tmp_path, env=variables, stdout=log, stderr=log, timeout=PATIENCE)
+    found = (tmp_path / "log").read_text()
+    assert ("said" in found, "forged" in found) == (True, False)
+
+
 @pytest.mark.slow
 def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")

@@ -11,6 +11,14 @@ def now_and_then_between(data, size, rng):
     return data + 1e-9 * rng.laplace(0, 1.0, size)
 
 
+def nearly_always_between(data, size, rng):
+    if data in (0, 1):
+        return data + rng.laplace(0, 2.0, size)
+    if rng.random() < 0.97:
+        raise ValueError("no")
+    return np.full(size, data)
+
+
 def some_between(data, size, rng):
     if 0.2 < data < 0.6:
         raise ValueError("not these")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -47,6 +48,7 @@ from verifiable_dp.targets.probes import DETERMINISTIC, probe_release
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 _BETWEEN = 4  # part of the runs that values between the bounds get
+_INSIDE = 256  # runs that show whether such values are always refused
 _ON = 8  # times its size that a test may go on
 _SIZED = 20  # part of the runs with which sizes that the code names are tried
 _FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
@@ -401,7 +403,8 @@ def between(case: ReleaseCase) -> None:
     try:
         *_, last = look(case, pairs, plan, number=1).checks
     except InputError as error:
-        doubts = sorted_out(case.sampler, pairs, lambda side: _inside(side, case.bounds), error).doubts()
+        inside = functools.partial(_inside, bounds=case.bounds)
+        doubts = sorted_out(case.sampler, pairs, inside, error, _INSIDE).doubts()
         case.failed(doubts)
         case.narrow = not doubts
         return

@@ -8,6 +8,7 @@ audit acquits nobody.
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -50,10 +51,10 @@ class Refusals:
 
     def ask(self, sampler: ReleaseSampler, data: Given, tries: int = TRIES) -> bool:
         """Whether data are taken in all of some runs."""
-        passed, error = 0, None
+        passed, error, path = 0, None, (_PATH, zlib.crc32(_key(data)))  # draws of its own
         for run in range(tries):
             try:
-                sampler.values(data, (_PATH,), np.array([run], np.int64))
+                sampler.values(data, path, np.array([run], np.int64))
                 passed += 1
             except InputError as found:
                 error = found
@@ -93,13 +94,17 @@ def _shown(error: InputError | str) -> str:
 
 
 def sorted_out(
-    sampler: ReleaseSampler, pairs: Sequence[DataPair], of_kind: Callable[[Given], bool], error: InputError
+    sampler: ReleaseSampler,
+    pairs: Sequence[DataPair],
+    of_kind: Callable[[Given], bool],
+    error: InputError,
+    tries: int = TRIES,
 ) -> Refusals:
     """What is refused of data of a kind, and of others, in pairs of which some run raised `error`."""
     found, others, taken = Refusals(), Refusals(), dict[bytes, bool]()
     for side in (side for pair in pairs for side in pair.worlds()):
         if _key(side) not in taken:
-            taken[_key(side)] = (found if of_kind(side) else others).ask(sampler, side)
+            taken[_key(side)] = (found if of_kind(side) else others).ask(sampler, side, tries)
     found.faults += others.doubts()
     if all(taken.values()):
         found.failed(pairs[0].left, error)

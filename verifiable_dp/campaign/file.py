@@ -41,7 +41,7 @@ from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
 from verifiable_dp.campaign.origin import RecordOrigin
-from verifiable_dp.core import crash, engine, validate
+from verifiable_dp.core import crash, engine, paths, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
@@ -343,7 +343,7 @@ def _forgotten(folder: Path) -> Iterator[None]:
         sys.path[:] = path
         for name in set(sys.modules) - known:
             file = getattr(sys.modules[name], "__file__", None)
-            if file and folder in Path(file).parents and "site-packages" not in Path(file).parts:
+            if file and folder in Path(file).parents and not paths.installed(file):
                 del sys.modules[name]
 
 

@@ -18,6 +18,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requests
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.source import file_digest
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -129,7 +130,7 @@ class RecordOrigin:
                 there = asking.files_of(asked.as_dict())
             root = Path("" if asked is None else asking.root_in(asked.as_dict()))
             read = dict(record.provenance.target.opened or {})
-            present = {name: (root / name).is_file() and file_digest(root / name) for name in read}
+            present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):
             raise InputError("source: the record names no file of its code")
         for name in sorted({*known, *there}):

@@ -453,9 +453,8 @@ def _users_modules() -> list[ModuleType]:
         path = getattr(module, "__file__", None)
         if not path or name in ("__main__", _PACKAGE) or name.startswith(f"{_PACKAGE}."):
             continue
-        parents = Path(path).parents
-        installed = any(part in ("site-packages", "dist-packages") for part in Path(path).parts)
-        if not installed and getattr(module, "__name__", "") == name and _FOLDERS.intersection(parents):
+        theirs = _FOLDERS.intersection(Path(path).parents) and not paths.installed(path)
+        if theirs and getattr(module, "__name__", "") == name:
             found.append(module)
     return found
 

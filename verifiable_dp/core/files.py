@@ -22,6 +22,7 @@ except ImportError:  # Windows
 
 MOST_VALUES = 1 << 19  # of a JSON file
 _MOST_DOTS = 256
+_MOST_LINKS = 64  # on the way to a file
 
 
 def located(what: str, path: object) -> Path:
@@ -310,3 +311,34 @@ def checkout(folder: Path) -> Path | None:
     """The repository that a folder is in: the nearest one at or above it that holds ``.git``."""
     real = folder.resolve()
     return next((one for one in (real, *real.parents) if os.path.lexists(one / ".git")), None)
+
+
+def way(place: str) -> tuple[list[str], str]:
+    """The links on the way to a place, as the system goes it, and the place at its end, which has none.
+
+    Raises
+    ------
+    OSError
+        If it goes round in a circle.
+    """
+    links, at = list[str](), ""
+    left = [os.path.join(os.getcwd(), place)]
+    while left:
+        part = left.pop()
+        if os.path.isabs(part) or os.sep in part:
+            drive, rest = os.path.splitdrive(part)
+            at = drive + os.sep if os.path.isabs(part) else at
+            left += rest.split(os.sep)[::-1]
+            continue
+        if part in ("", os.curdir):
+            continue
+        step = os.path.dirname(at) if part == os.pardir else os.path.join(at, part)
+        try:
+            left.append(os.readlink(step))
+        except OSError:  # not a link
+            at = step
+            continue
+        links.append(step)
+        if len(links) > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), place)
+    return links, at

@@ -5,7 +5,7 @@ import os
 import site
 import sys
 import sysconfig
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import PathFinder
 
 Given = tuple[list[str], dict[str, str | None]]  # a path and variables, as a process was given them
@@ -13,8 +13,27 @@ _SAFE, _NAMED = "PYTHONSAFEPATH", "PYTHONPATH"
 _HOME = os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 )  # what this package was imported from
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-_INSTALLED = {*map(os.path.realpath, (*_LIBRARIES, *site.getsitepackages(), site.getusersitepackages()))}
+_BASE = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}  # what an environment was made from
+
+
+def _folders(*names: str) -> set[str]:
+    """Folders of the interpreter by what they are for, of the one that an environment was made from, too."""
+    found = {sysconfig.get_path(name, vars=made) for name in names for made in (None, {**_BASE})}
+    return found | {*map(os.path.realpath, found)}
+
+
+_SITES = {
+    *site.getsitepackages([*site.PREFIXES, *_BASE.values()]),
+    *([site.getusersitepackages()] if site.ENABLE_USER_SITE else ()),
+}
+_STDLIB = _folders("stdlib", "platstdlib")
+_PACKAGES = _folders("purelib", "platlib") | _SITES | {*map(os.path.realpath, _SITES)}
+_INSTALLED = _STDLIB | _PACKAGES
+# What this package needs, as it is imported.
+REQUIRED = (
+    *("click", "hypothesis", "jinja2", "joblib", "jsonschema", "markdown_it"),
+    *("msgspec", "numpy", "pytest", "rich", "scipy", "threadpoolctl"),
+)
 
 
 class _Process:
@@ -37,34 +56,84 @@ def leave_out() -> None:
     """
     if _PROCESS.path:
         return
-    here, named = os.path.realpath(os.curdir), os.environ.get(_NAMED, "")
+    named = os.environ.get(_NAMED, "")
     theirs = {os.path.realpath(place) for place in named.split(os.pathsep) if named}
-    kept = [place for place in sys.path if not _may_hold_targets(os.path.realpath(place), here, theirs)]
-    left = [place for place in kept if place and os.path.realpath(place) in theirs]
-    last = [place for place in left if os.path.realpath(place) not in {_HOME, *_INSTALLED}]
+    trees = _trees()
+    apart = [place for place in sys.path if not _may_hold_targets(os.path.realpath(place), trees)]
+    kept = [place for place in apart if os.path.realpath(place) not in theirs - {_HOME, *_INSTALLED}]
+    last = _needed(kept, [place for place in apart if place not in kept])
     _PROCESS.path = sys.path[:]
-    sys.path[:] = [*(place for place in kept if place not in last), *last]
+    sys.path[:] = [*kept, *last]
+    left = [place for place in sys.path if place and os.path.realpath(place) in theirs]
     _PROCESS.variables = _set({_SAFE: "1", _NAMED: os.pathsep.join(left) or None})
 
 
-def _may_hold_targets(place: str, here: str, named: Collection[str]) -> bool:
-    """Whether a folder of the path is in one tree with the current one, or PYTHONPATH names it.
+def _trees() -> set[str]:
+    """The repositories, from their tops on, of the current folder and of the code that the command names.
 
-    What Python or this package was imported from is left, and of PYTHONPATH what pip has installed elsewhere.
+    What is in no repository counts from its folder on.
+    """
+    files = (os.path.realpath(file) for file in map(_file_of, sys.argv[1:]) if os.path.isfile(file))
+    named = {os.path.dirname(file) for file in files if not installed(file)}
+    return {_top(folder) for folder in (os.path.realpath(os.curdir), *named)}
+
+
+def _file_of(word: str) -> str:
+    """The file that a word of the command names, or its module is in; nothing is imported."""
+    name, mark, _ = word.partition(":")
+    top = name.partition(".")[0]
+    spec = PathFinder.find_spec(top) if mark and top.isidentifier() and not os.path.isfile(name) else None
+    return (spec.origin if spec is not None else None) or name
+
+
+def _top(folder: str) -> str:
+    """The nearest folder at or above one that holds ``.git``, or that one."""
+    place = folder
+    while not os.path.lexists(os.path.join(place, ".git")):
+        above = os.path.dirname(place)
+        if above == place:
+            return folder
+        place = above
+    return place
+
+
+def _may_hold_targets(place: str, trees: Collection[str]) -> bool:
+    """Whether a folder of the path is in a tree of targets, or such a tree is in it.
+
+    What Python or this package was imported from is left.
     """
     if place == _HOME or place in _INSTALLED:
         return False
-    if _within(place, here) or _within(here, place):
-        return not any(_within(place, one) and not _within(here, one) for one in _INSTALLED)
-    return place in named and not any(name.endswith(".dist-info") for name in _names(place))
+    return any(_within(place, tree) or _within(tree, place) for tree in trees) and not any(
+        _within(place, one) and not any(_within(tree, one) for tree in trees) for one in _INSTALLED
+    )
 
 
-def _names(folder: str) -> list[str]:
-    """What is in a folder; nothing if it cannot be read."""
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
+def _needed(kept: Sequence[str], others: Iterable[str]) -> list[str]:
+    """Those of the other folders that hold what this package needs and no folder before them has."""
+    found: list[str] = []
+    for place in others:
+        lacking = [name for name in REQUIRED if not PathFinder.find_spec(name, [*kept, *found])]
+        if any(PathFinder.find_spec(name, [place]) for name in lacking):
+            found.append(place)
+    return found
+
+
+def installed(place: str) -> bool:
+    """Whether a file or folder is one of Python's own or of those that it installs into.
+
+    The interpreter says which these are; what a folder is called says nothing.
+    """
+    return _is_in(place, _INSTALLED)
+
+
+def of_python(file: str) -> bool:
+    """Whether a file is of Python's own library, and not of what is installed into a folder of it."""
+    return file.startswith("<frozen ") or (_is_in(file, _STDLIB) and not _is_in(file, _PACKAGES))
+
+
+def _is_in(file: str, folders: Iterable[str]) -> bool:
+    return any(_within(file, one) for one in folders)
 
 
 def _within(place: str, folder: str) -> bool:

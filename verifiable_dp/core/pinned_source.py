@@ -11,7 +11,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.machinery import (
@@ -27,6 +26,7 @@ from importlib.machinery import (
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
 
 _HELD: dict[str, tuple[str, bytes]] = {}  # file and source of the modules that were loaded so, by their names
@@ -124,17 +124,13 @@ def ignore_caches() -> None:
     sys.path_importer_cache.clear()
 
 
-_LIBRARIES = [
-    Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")
-]
-_LIBRARIES.append(Path(__file__).parents[1])
+_OURS = Path(__file__).parents[1]
 
 
 def installed(folder: Path) -> bool:
     """Whether a folder is one of Python's own, of installed packages, or of this one."""
     places = (Path(os.path.abspath(folder)), folder.resolve())  # our own algorithms are behind a link
-    inside = any(place.is_relative_to(one) for place in places for one in _LIBRARIES)
-    return inside or not {"site-packages", "dist-packages"}.isdisjoint(places[1].parts)
+    return any(place.is_relative_to(_OURS) or paths.installed(str(place)) for place in places)
 
 
 def all_held() -> dict[str, tuple[str, bytes]]:

@@ -68,9 +68,7 @@ def _is_part(point: EntryPoint, package: str, target: str) -> bool:
     if own is None or root is None:
         return False
     # What is installed into an environment that lies in the tree is not part of it.
-    inside = own.is_relative_to(root) and not any(
-        part in ("site-packages", "dist-packages") for part in own.relative_to(root).parts
-    )
+    inside = own.is_relative_to(root) and (paths.installed(str(root)) or not paths.installed(str(own)))
     return inside or root.is_relative_to(own)
 
 

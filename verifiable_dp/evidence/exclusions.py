@@ -61,8 +61,9 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
     Implied.UNSEEN_FILES: (
-        "files that other programs, worker processes or compiled libraries read for the code: neither its "
-        "commit nor its source is compared with them",
+        "files that other programs, worker processes or compiled libraries read for the code, and names, "
+        "sizes, rights and dates of files and where links lead, which it may ask for without opening them: "
+        "neither its commit nor its source is compared with these",
         "files read elsewhere",
     ),
 }

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -32,7 +32,7 @@ _CLEAN = (
     "core.pager=cat",
     "safe.bareRepository=explicit",
 )
-_FOLDER, _FILES = b"40000", (b"100644", b"100755", b"100664")  # modes
+_FOLDER, _FILES, _LINK = b"40000", (b"100644", b"100755", b"100664"), b"120000"  # modes
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -88,7 +88,7 @@ class _Head:
     def blobs(self, folder: Path, *places: str) -> dict[str, str]:
         """The files at or below some places in a folder, and the names of their contents.
 
-        They are none where the repository is not what its names say.
+        The name of a link ends with a slash. They are none where the repository is not what its names say.
         """
         try:
             inside = folder.resolve().relative_to(self.top)
@@ -96,7 +96,8 @@ class _Head:
             found = dict(self._files(self._tree(), wanted))
         except _ForgedError:
             return {}
-        return {os.path.relpath(name, inside).replace(os.sep, "/"): blob for name, blob in found.items()}
+        names = {name: os.path.relpath(name, inside).replace(os.sep, "/") for name in found}
+        return {f"{names[name]}/" if name[-1] == "/" else names[name]: blob for name, blob in found.items()}
 
     def _tree(self) -> str:
         """Name of the commit's tree."""
@@ -115,8 +116,10 @@ class _Head:
                         continue
                     if mode == _FOLDER:
                         below[where] = of
-                    elif mode in _FILES:  # no links
+                    elif mode in _FILES:
                         yield "/".join(where), of
+                    elif mode == _LINK:
+                        yield "/".join((*where, "")), of
             level = below
 
     def _objects(self, kind: str, names: Iterable[str]) -> list[bytes]:
@@ -152,14 +155,24 @@ def _entries(tree: bytes, size: int) -> Iterator[tuple[bytes, str, str]]:
         tree = rest[size:]
 
 
-def _changed(file: Path, blob: str) -> bool:
-    """Whether a file is not what git calls `blob`, but for line ends of source."""
+def _changed(folder: Path, name: str, blob: str, exact: bool = False) -> bool:
+    """Whether a file, or a link whose name ends with a slash, is not what git calls `blob`.
+
+    Line ends of source do not count, unless it is to be `exact`.
+    """
     try:
-        content = file.read_bytes()
+        content = _content(folder, name)
     except OSError:
         return True
-    forms = {content, content.replace(b"\r\n", b"\n") if file.suffix == ".py" else content}
+    loose = not exact and name.endswith(".py")
+    forms = {content, content.replace(b"\r\n", b"\n") if loose else content}
     return blob not in {_named("blob", one, blob) for one in forms}
+
+
+def _content(folder: Path, name: str) -> bytes:
+    """Of a file, or of a link where the name ends with a slash: where it leads."""
+    place = folder / name
+    return os.fsencode(os.readlink(place)) if name.endswith("/") else place.read_bytes()
 
 
 def place(
@@ -172,22 +185,26 @@ def place(
 
     They are empty where it is unknown or in none. All files that `run` must be as in the commit and have
     the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one. So must be
-    those that were `opened`, to the byte; their paths are from the repository.
+    those that were `opened`, and the links on the way to them; their paths are from the repository. Line
+    ends of source count in what was opened, but on a system that writes them as CR LF.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
     read = {} if opened is None else {"opened": dict(sorted(opened.items()))}
     unknown = {"repository": "", "commit": "", "dirty": False, **read}
     # Our own folders of algorithms are links; git knows the files behind them.
-    file = file.resolve()
+    given, file = file.absolute(), file.resolve()
     head = _Head.of(file.parent) if path and file.is_file() else None
     if head is None or not head.blobs(file.parent, file.name):
         return unknown
-    run = run or {}
-    placed = ([Path(above, name).resolve() for name in run] for above in file.parents)
+    run, folders = run or {}, dict.fromkeys((*given.parents, *file.parents))
+    placed = ([Path(above, name) for name in run] for above in folders)
     found = next((those for those in placed if all(one.is_file() for one in those)), None)
-    known = dict(zip(found or (), run.values(), strict=False))
-    known |= {head.top / name: digest for name, digest in (opened or {}).items()}
-    differs = _differing(head, {file: "", **known})
+    known = dict.fromkeys(_reached(head.top, given), "")
+    for one, digest in zip(found or (), run.values(), strict=False):
+        *links, last = _reached(head.top, one)
+        known |= {**dict.fromkeys(links, ""), last: digest}
+    known |= opened or {}
+    differs = _differing(head, known, opened or ())
     remote = _git(head.top, "config", "--get", "remote.origin.url")
     return {
         "repository": _without_login(remote.decode("utf-8", "replace").strip()),
@@ -198,16 +215,23 @@ def place(
     }
 
 
-def _differing(head: _Head, those: Mapping[Path, str]) -> list[str]:
+def _reached(top: Path, file: Path) -> list[str]:
+    """Links of a repository on the way to a file, each with a slash, and the file, by their paths in it."""
+    links, last = files.way(str(file))
+    inside = [one for one in links if Path(one).is_relative_to(top)]
+    *names, name = (os.path.relpath(one, top).replace(os.sep, "/") for one in (*inside, last))
+    return [*(f"{one}/" for one in names), name]
+
+
+def _differing(head: _Head, those: Mapping[str, str], opened: Collection[str]) -> list[str]:
     """Which of these files are not in the last commit, or not as it is there, or have another SHA-256."""
-    inside = {os.path.relpath(one, head.top).replace(os.sep, "/"): one for one in those}
-    blobs = head.blobs(head.top, *inside)
+    blobs = head.blobs(head.top, *those)
     return sorted(
         name
-        for name, file in inside.items()
+        for name, digest in those.items()
         if name not in blobs
-        or _changed(file, blobs[name])
-        or (those[file] and hashlib.sha256(file.read_bytes()).hexdigest() != those[file])
+        or _changed(head.top, name, blobs[name], name in opened and os.linesep == "\n")
+        or (digest and hashlib.sha256(_content(head.top, name)).hexdigest() != digest)
     )
 
 
@@ -248,7 +272,7 @@ def _committed() -> tuple[str, bool]:
     head = _Head.of(root)
     blobs = head.blobs(root, *_CODE) if head else {}
     return (head.commit if head and blobs else ""), any(
-        _changed(root / name, blob) for name, blob in blobs.items()
+        _changed(root, name, blob) for name, blob in blobs.items()
     )
 
 

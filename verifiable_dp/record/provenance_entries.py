@@ -24,8 +24,10 @@ class Checkout(RecordEntry, frozen=True):
         Mapping[str, Sha256] | None,
         said(
             "SHA-256 of the files that the code read or imported while it ran, by their path from its "
-            "repository, or from the current folder; not of what other programs or worker processes, and "
-            "libraries by code that is not Python's, have opened. Absent of older records."
+            "repository, or from the current folder; of a link on the way to one, by its path and a slash, "
+            "the SHA-256 of where it leads. 64 zeros stand for a file that we could not find. Not of what "
+            "other programs or worker processes, and libraries by code that is not Python's, have opened. "
+            "Absent of older records."
         ),
     ] = None
     differs: Annotated[

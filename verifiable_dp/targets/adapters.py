@@ -19,6 +19,7 @@ from types import ModuleType
 
 import numpy as np
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.filled import note
 from verifiable_dp.core.outputs import Pulled
@@ -470,7 +471,7 @@ def _installed(names: Iterable[str | None]) -> dict[str, ModuleType]:
     for name in names:
         module = sys.modules.get(name or "")
         file = str(getattr(module, "__file__", None) or "")
-        library = file.endswith(".py") and ("site-packages" in file or "dist-packages" in file)
+        library = file.endswith(".py") and paths.installed(file) and not paths.of_python(file)
         if name and module and library and name.split(".")[0] not in _NUMERICAL:
             found[name] = module
     return found

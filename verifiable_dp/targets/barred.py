@@ -1,19 +1,17 @@
-"""What a cage bars beyond namespaces: descriptors of others, sockets, keys, and writing outside some folders.
+"""What a cage bars beyond namespaces: sockets, keys, and writing outside some folders.
 
-A file system that is read-only still lets code write to named pipes, to devices and to descriptors that were
-opened before, and connect to the sockets of servers. Nothing here needs any rights (Linux).
+A file system that is read-only still lets code write to named pipes and to devices, and connect to the
+sockets of servers. What its parent has open a child does not inherit. Nothing here needs any rights (Linux).
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import os
 import platform
-import stat
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 SOCKETS, WRITES = "no-sockets", "confined-writes"
 _SET_SECCOMP, _FILTER = 22, 2
@@ -33,7 +31,7 @@ _WRITE, _CHANGE_FOLDER, _MOVE, _CUT = 1 << 1, 0x1FF0, 1 << 13, 1 << 14
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
-def steps(libc: ctypes.CDLL, written: Sequence[str], kept: Collection[int] = ()) -> list[str]:
+def steps(libc: ctypes.CDLL, written: Sequence[str]) -> list[str]:
     """Take every step that this system allows, for this process and what it starts; their names.
 
     Parameters
@@ -42,34 +40,9 @@ def steps(libc: ctypes.CDLL, written: Sequence[str], kept: Collection[int] = ())
         Of this process, which has no way to new privileges any more.
     written
         Files and folders that may be written.
-    kept
-        Descriptors that stay as they are.
     """
-    _let_go(kept)
     found = {WRITES: _write_only(libc, [*written, *DEVICES]), SOCKETS: _refuse_sockets(libc)}
     return [name for name, taken in found.items() if taken]
-
-
-def _let_go(kept: Collection[int]) -> None:
-    """Open what was handed down anew, to be read: the mounts by which it was opened are not the cage's."""
-    null = os.open(os.devnull, os.O_RDONLY)
-    for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
-        end = int(name)
-        with contextlib.suppress(OSError):
-            if end < 3 or end in kept or not stat.S_ISREG(os.fstat(end).st_mode):
-                continue
-            new, inherited = null, os.get_inheritable(end)
-            with contextlib.suppress(OSError):
-                new = os.open(os.readlink(f"/proc/self/fd/{name}"), os.O_RDONLY)
-                if os.path.sameopenfile(new, end):
-                    os.lseek(new, os.lseek(end, 0, os.SEEK_CUR), os.SEEK_SET)
-                else:  # of one that was removed only the name may be there
-                    os.close(new)
-                    new = null
-            os.dup2(new, end, inherited)
-            if new != null:
-                os.close(new)
-    os.close(null)
 
 
 def _write_only(libc: ctypes.CDLL, places: Sequence[str]) -> bool:

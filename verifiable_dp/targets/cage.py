@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -82,7 +82,7 @@ class Caged:
     def __post_init__(self) -> None:
         choice("cage", self.policy, CAGES)
 
-    def enter(self, *kept: int) -> list[str]:
+    def enter(self) -> list[str]:
         """In the child, before code of the target runs: take the steps; see `enter`.
 
         Raises
@@ -90,7 +90,7 @@ class Caged:
         InputError
             If more is required than this system allows.
         """
-        taken = enter(self.seconds, kept) if self.policy != "none" else []
+        taken = enter(self.seconds) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
                 f"cage: {USER} and {OFFLINE} are required, but this system allows only "
@@ -99,8 +99,8 @@ class Caged:
         return taken
 
 
-def enter(seconds: float = math.inf, kept: Collection[int] = ()) -> list[str]:
-    """Take every step that this system allows; their names. What is `kept` open can still be written.
+def enter(seconds: float = math.inf) -> list[str]:
+    """Take every step that this system allows; their names.
 
     Called before any code of a target runs, and while this process has one thread. It may return in a child
     of the process that called, which waits for it and ends as it does.
@@ -111,7 +111,7 @@ def enter(seconds: float = math.inf, kept: Collection[int] = ()) -> list[str]:
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _limit(seconds)
     apart = _set_apart(libc)
-    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES], kept)
+    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES])
     if {READ_ONLY, barred.WRITES} & {*apart, *others}:
         keep_nothing()
     return ["no-new-privileges", LIMITED, *apart, *others]

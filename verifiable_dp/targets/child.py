@@ -17,13 +17,12 @@ import math
 import os
 import pickle
 import signal
-import stat
 import subprocess
 import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import IO, NoReturn, cast
 
@@ -246,7 +245,7 @@ def _serve(given: _Handed) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
     status, channel = 1, given.channel
     try:
-        _settle(channel, given.output, given.replies)
+        _settle(channel, given.output, given.replies, given.calls.handle)
         meter = None if given.coverage is None else given.coverage.begin()
         with open(given.replies, "rb", closefd=False) as replies:
             os.set_inheritable(given.replies, False)
@@ -286,14 +285,14 @@ def _tell(channel: int, line: str) -> None:
 
 def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     """What the task gives within the cage, which is told before any code of a target runs."""
-    if taken := given.caged.enter(given.calls.handle):
+    if taken := given.caged.enter():
         _send(given.channel, {"cage": taken})
     os.environ[watch.NAME] = given.calls.place
     _OPENED.append(opened.begin(given.caged.root))
     return given.task(to_parent)
 
 
-def _settle(channel: int, output: int, replies: int) -> None:
+def _settle(channel: int, output: int, replies: int, calls: int) -> None:
     """A session, streams, signals and an environment of its own."""
     guard.Child.inside = True
     keeping.open_again()
@@ -303,7 +302,7 @@ def _settle(channel: int, output: int, replies: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for end, place in ((null, 0), (output, 1), (output, 2)):
         os.dup2(end, place)
-    _hang_up(channel, replies)
+    _hang_up(null, {channel, replies, calls})
     _forget_trackers()
     os.set_inheritable(channel, False)  # another program in its place has no channel
     taken = io.TextIOWrapper(io.FileIO(0, closefd=False))
@@ -324,17 +323,17 @@ def _settle(channel: int, output: int, replies: int) -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
 
 
-def _hang_up(*kept: int) -> None:
-    """Close what the parent writes to, such as its own parent's pipe, but files; and pipes and folders."""
-    from fcntl import F_GETFL, fcntl  # not on every system, but where a child can be watched
+def _hang_up(null: int, kept: Collection[int]) -> None:
+    """Put nothing in the place of all that is inherited open, but what is `kept`, and the streams.
 
+    A number that an object of the parent has stays taken: the object may close it.
+    """
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         end = int(name)
         with contextlib.suppress(OSError):
-            writes, mode = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY, os.fstat(end).st_mode
-            other = stat.S_ISDIR(mode) or stat.S_ISFIFO(mode) or (writes and not stat.S_ISREG(mode))
-            if end > 2 and end not in kept and other:
-                os.close(end)
+            if end > 2 and end not in kept:
+                os.fstat(end)  # the list itself has gone
+                os.dup2(null, end, inheritable=False)
 
 
 def _forget_trackers() -> None:

@@ -2,28 +2,42 @@
 
 What is imported by a computed name, and data that are read, is not found by reading the code. Python tells of
 each file that it opens. It does not tell what other programs or worker processes open, nor libraries by code
-that is not Python's, nor of names and dates of files.
+that is not Python's, nor what the system says of files without opening them: their names, sizes, rights and
+dates, and where links lead.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
-import sysconfig
+import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
-from verifiable_dp.core import pinned_source
+from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
 from verifiable_dp.targets.source import file_digest
 
-# Which argument of an event of Python's names a file; the name of a module's is that of an extension.
-_EVENTS = {"open": 0, "import": 1, "ctypes.dlopen": 0, "sqlite3.connect": 0}
-_OURS = str(Path(__file__).parents[1]) + os.sep
-_STDLIB = sysconfig.get_path("stdlib") + os.sep
-_HELD = pinned_source.__file__
+# Which argument of an event of Python's names a file; the name of a module's is that of an extension. What is
+# moved or gets another name may be read there, and a folder that is entered may be behind a link.
+_EVENTS = {
+    "open": 0,
+    "import": 1,
+    "ctypes.dlopen": 0,
+    "sqlite3.connect": 0,
+    "os.link": 0,
+    "os.rename": 0,
+    "os.chdir": 0,
+}
+_FROM_FOLDERS = ("os.link", "os.rename")  # and `os.open`: a path may begin in a folder that is open
+_OURS = tuple(f"{Path(file).parents[1]}{os.sep}" for file in (__file__, os.path.realpath(__file__)))
+_PACKAGE = __name__.partition(".")[0] + "."
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+_HANDLES = "/proc/self/fd"
+_NOWHERE = "0" * 64  # of what was opened, and is not known
 
 
 class _Listening:
@@ -32,11 +46,17 @@ class _Listening:
     begun, busy = False, False
     root = ""
     found: dict[str, str]
+    base: FrameType | None = None  # below it, nothing is the code's
 
 
-def begin(root: str) -> dict[str, str]:
-    """Note from now on what is read below a folder: paths from there, and SHA-256, as they come."""
+def begin(root: str, base: FrameType | None = None) -> dict[str, str]:
+    """Note from now on what is read below a folder: paths from there, and SHA-256, as they come.
+
+    A link that was on the way is there by its path and a slash, with the SHA-256 of where it leads. `base` is
+    the frame that runs the code, the caller's if it is None.
+    """
     _Listening.root, _Listening.found = root, {}
+    _Listening.base = base or sys._getframe(1)
     if root and not _Listening.begun:
         _Listening.begun = True
         sys.addaudithook(_hear)
@@ -50,9 +70,21 @@ def noted(root: str) -> Iterator[dict[str, str]]:
         yield {}
         return
     try:
-        yield begin(root)
+        yield begin(root, sys._getframe(2))
     finally:
-        _Listening.root = ""
+        _Listening.root, _Listening.base = "", None
+
+
+def digest(root: Path, name: str) -> str:
+    """The SHA-256 that a path of `begin` has now; empty if nothing of its kind is there."""
+    links, file = files.way(str(root / name))
+    if name.endswith("/"):
+        return _of_link(links[0]) if links else ""
+    return file_digest(Path(file)) if file == str(root.resolve() / name) else ""
+
+
+def _of_link(link: str) -> str:
+    return hashlib.sha256(os.fsencode(os.readlink(link))).hexdigest()
 
 
 def _hear(event: str, given: tuple[Passed, ...]) -> None:
@@ -65,32 +97,60 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
     _Listening.busy = True
     try:
         with suppress(OSError, TypeError, ValueError):
-            _note(os.fsdecode(place))
+            if not _for_us():
+                for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
+                    _note(one)
     finally:
         _Listening.busy = False
 
 
+def _places(event: str, place: str, low: bool) -> Iterator[str]:
+    """Where a file may be that an event names; `low` is the system's own way to open one."""
+    yield place
+    if event == "sqlite3.connect":  # perhaps as an address
+        yield urllib.parse.unquote(place.removeprefix("file:").partition("?")[0])
+    if os.path.isabs(place) or not (low or event in _FROM_FOLDERS):
+        return
+    try:
+        handles = os.listdir(_HANDLES)
+    except OSError:
+        _Listening.found[f"./{place}"] = _NOWHERE
+        return
+    for handle in handles:
+        yield os.path.join(_HANDLES, handle, place)
+
+
 def _note(place: str) -> None:
+    """Note a file, and the links on the way to it."""
+    links, file = files.way(place)
+    if not os.path.exists(file) or all(map(_is_installed, (os.path.abspath(place), file))):
+        return
+    for link in links:
+        _put(link, "/")
+    if os.path.isfile(file) and not _is_installed(file):
+        _put(file)
+
+
+def _put(place: str, ending: str = "") -> None:
     root, found = _Listening.root, _Listening.found
-    file = os.path.abspath(place)
-    if not file.startswith(root + os.sep):
-        file = os.path.realpath(place)
-    name = os.path.relpath(file, root).replace(os.sep, "/")
-    name = name.encode("utf-8", "backslashreplace").decode()
-    if name in found or not file.startswith(root + os.sep) or not os.path.isfile(file):
-        return
-    if ".git" in name.split("/") or pinned_source.installed(Path(file).parent) or _for_us():
-        return
-    found[name] = file_digest(Path(file))
+    if place.startswith(root + os.sep):
+        name = os.path.relpath(place, root).replace(os.sep, "/") + ending
+        name = name.encode("utf-8", "backslashreplace").decode()
+        if name not in found:
+            found[name] = _of_link(place) if ending else file_digest(Path(place))
+
+
+def _is_installed(place: str) -> bool:
+    return place.startswith(_OURS) or paths.installed(place)
 
 
 def _for_us() -> bool:
-    """Whether this program opens a file, rather than code that it runs or a library of that."""
-    frame = sys._getframe(3)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        library = file.startswith((_STDLIB, "<frozen ")) and "site-packages" not in file
-        if not library and file != _HELD:
-            return file.startswith(_OURS)
+    """Whether this program opens a file by itself: no code that it runs has called for that."""
+    frame = sys._getframe(2)
+    while frame is not None and frame is not _Listening.base:
+        file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+        ours = file.startswith(_OURS) or (file == "<string>" and name.startswith(_PACKAGE))  # generated
+        if not ours and not paths.of_python(file):
+            return False
         frame = frame.f_back  # type: ignore[assignment]
-    return False
+    return True

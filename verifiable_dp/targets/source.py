@@ -309,7 +309,7 @@ def _portable(path: str, module: str, name: str) -> str:
         below = Path(path).relative_to(Path.cwd())
     except (ValueError, OSError):  # elsewhere, or the current folder is gone
         return path
-    return path if "site-packages" in below.parts else below.as_posix()
+    return path if paths.installed(path) else below.as_posix()
 
 
 def _same_file(file: Path, path: str) -> bool:

@@ -77,10 +77,10 @@ class Answers:
     """A sampler whose runs end as they are told to."""
 
     def __init__(self, *errors):
-        self.errors, self.asked = errors, 0
+        self.errors, self.asked, self.paths = errors, 0, []
 
     def values(self, data, path, runs):
-        self.asked += 1
+        self.asked, self.paths = self.asked + 1, [*self.paths, path]
         error = self.errors[int(runs[0]) % len(self.errors)]
         if error is not None:
             raise error
@@ -101,6 +101,21 @@ def test_how_data_are_refused(errors, taken, doubts, asked):
     found, answers = refusals.Refusals(), Answers(*errors)
     assert found.ask(answers, 0.5) is taken
     assert (len(found.doubts()), answers.asked) == (doubts, asked)
+
+
+def test_each_datum_has_draws_of_its_own():
+    """Or one draw decides for all. Broken variant: the same draws for each. Control: again, the same."""
+    answers = Answers(None)
+    for data in (0.25, 0.75, np.array([0.25]), 0.25):
+        refusals.Refusals().ask(answers, data, 1)
+    first, *others, again = answers.paths
+    assert (len({first, *others}), again) == (3, first)
+
+
+def test_what_nearly_all_runs_refuse_is_not_acquitted():
+    """97 of 100, and the others show the value. Broken variant: 32 runs a datum, with the same draws."""
+    report = audit(failing.nearly_always_between, epsilon=1.0, budget="smoke")
+    assert report.verdict == "inconclusive"
 
 
 def test_a_failure_that_does_not_recur_is_one():

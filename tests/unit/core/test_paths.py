@@ -1,10 +1,13 @@
 """Where modules are looked for: nothing beside a target is found, until its code runs."""
 
 import os
+import re
 import sys
+import tomllib
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from verifiable_dp.core import crash, engine, paths
@@ -75,12 +78,73 @@ def test_what_this_package_was_imported_from_stays(looked, monkeypatch):
     assert variables() == ("1", HOME)
 
 
-def test_libraries_that_pip_installed_elsewhere_come_last(looked):
-    """Where PYTHONPATH names them. Broken variants: they go; they stay first."""
+def test_nothing_of_pythonpath_stays(looked):
+    """Also if pip installed into it. Broken variant: a folder that is called `x.dist-info` keeps it there."""
     Path(looked[1], "numpy-2.0.dist-info").mkdir()
+    paths.leave_out()
+    assert sys.path == [looked[2]]
+
+
+def test_what_this_package_needs_is_had_from_pythonpath(looked):
+    """Where nothing else has it, and last. Broken variants: it goes; it stays first; it stays anyhow."""
+    Path(looked[1], "numpy.py").touch()
     paths.leave_out()
     assert sys.path == [looked[2], looked[1]]
     assert variables() == ("1", looked[1])
+    paths.restore()
+    Path(looked[2], "numpy.py").touch()
+    paths.leave_out()
+    assert sys.path == [looked[2]]
+
+
+def test_what_is_needed_is_what_the_package_depends_on():
+    pinned = tomllib.loads(Path(__file__).parents[3].joinpath("pyproject.toml").read_text())["project"]
+    names = [re.split(r"[^\w-]", one)[0] for one in pinned["dependencies"]]
+    assert [name.replace("markdown-it-py", "markdown_it") for name in names] == [*paths.REQUIRED]
+
+
+@pytest.mark.parametrize("named", ["PYTHONPATH", ""])
+def test_nothing_of_the_repository_is_on_the_path(named, looked, tmp_path, monkeypatch):
+    """From its top on: a folder beside the current one holds code of the repository, too.
+
+    Broken variant: the tree begins at the current folder. Control: without a repository it does.
+    """
+    monkeypatch.setenv("PYTHONPATH", looked[1] if named else "")
+    Path(looked[1], "numpy.py").touch()
+    paths.leave_out()
+    assert looked[1] in sys.path
+    paths.restore()
+    (tmp_path / ".git").mkdir()
+    paths.leave_out()
+    assert not {*looked[:2]} & {*sys.path}
+
+
+@pytest.mark.parametrize("word", ["{}/a.py:right", "{}/c.toml", "module:right"])
+def test_nor_is_anything_of_the_repository_of_a_target(word, looked, tmp_path, monkeypatch):
+    """Wherever the command is run. Control: one that names nothing there."""
+    other = tmp_path / "other"
+    (other / "src").mkdir(parents=True)
+    (other / ".git").touch()
+    for name in ("a.py", "c.toml", "src/module.py"):
+        (other / name).touch()
+    monkeypatch.setattr(sys, "path", [str(other / "src"), looked[2]])
+    monkeypatch.setattr(sys, "argv", ["x", "audit", "json:x", "--json", str(tmp_path / "b.py")])
+    paths.leave_out()
+    assert sys.path == [str(other / "src"), looked[2]]
+    paths.restore()
+    monkeypatch.setattr(sys, "argv", ["x", "audit", word.format(other)])
+    paths.leave_out()
+    assert sys.path == [looked[2]]
+
+
+def test_python_says_what_is_installed(tmp_path, monkeypatch):
+    """Broken variant: a folder of that name is."""
+    assert paths.installed(np.__file__)
+    assert paths.installed(os.__file__)
+    assert not paths.installed(str(tmp_path / "lib/site-packages/a.py"))
+    assert paths.of_python(os.__file__)
+    assert not paths.of_python(np.__file__)
+    assert not paths.of_python(str(tmp_path / "a.py"))
 
 
 def test_the_path_of_targets_is_the_one_that_was_given(looked):

@@ -18,6 +18,7 @@ from tests.commands import refused
 from verifiable_dp import api
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, trace
+from verifiable_dp.core import paths
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError, one_line, printable
 from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST
@@ -329,6 +330,7 @@ def installed(tmp_path, monkeypatch):
     (folder / "lotteries" / "follower.py").write_text(head, "utf-8")
     (folder / "lotteries" / "wrapped.py").write_text("class Wrapped" + tail, "utf-8")
     monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(folder)})
     yield folder / "lotteries"
     for name in [name for name in sys.modules if name.split(".")[0] == "lotteries"]:
         del sys.modules[name]

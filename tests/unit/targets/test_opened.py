@@ -1,6 +1,7 @@
 """What is heard of the files that code opens."""
 
 import ctypes
+import hashlib
 import os
 import sqlite3
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from verifiable_dp.core import files, paths
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.source import file_digest
 
@@ -54,32 +56,136 @@ def test_each_way_to_read_is_heard(way, place, monkeypatch):
     assert len(found) == 2
 
 
+def code(text, **names):
+    """Run text as code of a target, which is in a file that is neither ours nor installed."""
+    exec(compile(text, "/somewhere/target.py", "exec"), {"Path": Path, "os": os, **names})
+
+
 def test_what_is_not_read_or_not_of_the_code_is_not_heard(place, tmp_path):
     with opened.noted(str(place)) as found, opened.noted("") as none:
-        (place / "new.txt").write_text("x")
-        for name in (".git/c", "site-packages/d"):
-            (place / name).read_text()
-        (tmp_path / "outside").read_text()
+        code("(place / 'new.txt').write_text('x')", place=place)
+        code("(place / 'outside').read_text()", place=tmp_path)
         with pytest.raises(FileNotFoundError):
-            (place / "absent").read_text()
+            code("(place / 'absent').read_text()", place=place)
         file_digest(place / "a.txt")  # by us
-        os.listdir(place)
+        code("os.listdir(place)", place=place)
     assert found == none == {}
 
 
-def test_a_link_is_named_as_it_is(place, tmp_path):
-    (place / "link").symlink_to(tmp_path / "outside")
+@pytest.mark.parametrize("name", [".git/c", "site-packages/d"])
+def test_what_a_folder_is_called_hides_nothing(name, place):
+    """Broken variants: what is below .git is not noted; nor is what is below a folder `site-packages`."""
+    with opened.noted(str(place)) as found:
+        code("(place / name).read_text()", place=place, name=name)
+    assert set(found) == {name}
+
+
+def test_what_is_installed_is_not_heard(place, monkeypatch):
+    """The interpreter says where: an environment may lie in the repository. Control: as above."""
+    monkeypatch.setattr(paths, "_INSTALLED", {str(place / "site-packages")})
+    with opened.noted(str(place)) as found:
+        code("(place / 'site-packages/d').read_text()", place=place)
+    assert found == {}
+
+
+def test_what_code_has_us_read_is_heard(place):
+    """By a function of ours. Broken variant: the nearest frame decides. Control: what we read ourselves."""
+    with opened.noted(str(place)) as found:
+        files.content("a", place / "b.txt", 1 << 10)
+        code("read('a', place / 'a.txt', 1 << 10)", place=place, read=files.content)
+    assert set(found) == {"a.txt"}
+
+
+FOLDERS = {
+    "os.open": "os.close(os.open('a.txt', os.O_RDONLY, dir_fd=folder))",
+    "os.link": "os.link('a.txt', target, src_dir_fd=folder)",
+    "os.rename": "os.rename('a.txt', target, src_dir_fd=folder)",
+}
+
+
+@pytest.mark.parametrize("way", FOLDERS)
+def test_a_path_may_begin_in_a_folder_that_is_open(way, place, tmp_path, monkeypatch):
+    """Broken variant: it begins where we are. Where it cannot be known, the record is of no commit."""
+    monkeypatch.chdir(tmp_path)
+    expected = {"a.txt": file_digest(place / "a.txt")}
+    folder = os.open(place, os.O_RDONLY)
+    with opened.noted(str(place)) as found:
+        code(FOLDERS[way], folder=folder, target=str(tmp_path / "new"))
+    assert found == expected
+    (place / "a.txt").write_text("a.txt")
+    monkeypatch.setattr(opened, "_HANDLES", "/nowhere")
+    with opened.noted(str(place)) as found:
+        code(FOLDERS[way], folder=folder, target=str(tmp_path / "newer"))
+    os.close(folder)
+    assert found == {"./a.txt": "0" * 64}
+
+
+def test_a_database_may_be_named_by_an_address(place):
+    with opened.noted(str(place)) as found:
+        code(
+            "connect(f'file:{place}/%61.txt?mode=ro', uri=True).close()", place=place, connect=sqlite3.connect
+        )
+    assert set(found) == {"a.txt"}
+
+
+def sha256(text):
+    return hashlib.sha256(str(text).encode()).hexdigest()
+
+
+def test_links_on_the_way_are_noted(place, tmp_path):
+    """Each, with where it leads; a path goes as the system goes it. Control: a link elsewhere is not noted.
+
+    Broken variants: only the last one; by what the path spells, so that `folder/../b.txt` is `b.txt`.
+    """
+    (place / "deep/er").mkdir(parents=True)
+    (place / "deep/b.txt").write_text("deep")
+    (place / "first").symlink_to("second")
+    (place / "second").symlink_to(place / "a.txt")
+    (place / "folder").symlink_to("deep/er")
+    (place / "out").symlink_to(tmp_path / "outside")
     (tmp_path / "way").symlink_to(place)
     with opened.noted(str(place)) as found:
-        (place / "link").read_text()
-        (tmp_path / "way/a.txt").read_text()
-    assert set(found) == {"link", "a.txt"}
+        code("(place / 'first').read_text()", place=tmp_path / "way")
+        code("open(place / 'folder/../b.txt').close()", place=place)
+        code("open(place / 'out').close()", place=place)
+    assert found == {
+        "first/": sha256("second"),
+        "second/": sha256(place / "a.txt"),
+        "a.txt": sha256("a.txt"),
+        "folder/": sha256("deep/er"),
+        "deep/b.txt": sha256("deep"),
+        "out/": sha256(tmp_path / "outside"),
+    }
+    assert all(opened.digest(place, name) == digest for name, digest in found.items())
+
+
+def test_a_folder_that_is_entered_through_a_link_is_noted(place, monkeypatch):
+    (place / "link").symlink_to("site-packages")
+    monkeypatch.chdir(place)
+    with opened.noted(str(place)) as found:
+        code("os.chdir('link'); open('d').close()")
+    assert set(found) == {"link/", "site-packages/d"}
+
+
+def test_a_file_and_a_link_are_not_the_same(place):
+    """Broken variant: a file whose content is where a link leads is taken for that link."""
+    (place / "x").symlink_to("a.txt")
+    (place / "y").write_text("a.txt")
+    assert opened.digest(place, "x/") == opened.digest(place, "y") == sha256("a.txt")
+    assert opened.digest(place, "y/") == opened.digest(place, "x") == opened.digest(place, "absent") == ""
+
+
+def test_a_circle_of_links_ends(place):
+    (place / "x").symlink_to("x")
+    with opened.noted(str(place)) as found, pytest.raises(OSError, match="symbolic links"):
+        code("open(place / 'x')", place=place)
+    assert found == {}
 
 
 def test_a_module_that_is_imported_is_heard(place, monkeypatch):
     (place / "heard_once.py").write_text("x = 1\n")
     monkeypatch.syspath_prepend(str(place))
     with opened.noted(str(place)) as found:
-        __import__("heard" + "_once")
+        code("__import__('heard' + '_once')")
     monkeypatch.delitem(sys.modules, "heard_once")
     assert found["heard_once.py"] == file_digest(place / "heard_once.py")

@@ -35,7 +35,8 @@ from verifiable_dp.evidence.judge.values import (
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
-_NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
+_NAMES = ("__name__", "__qualname__", "__doc__")
+_KIND = "__class__"  # as what `type` gives: that of a generator is not the one of a run
 
 
 class Expressions(Calls):
@@ -82,7 +83,7 @@ class Expressions(Calls):
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
         self.named_whole(node)
-        if base.refs and not called and name[:2] == "__" and name not in _NAMES:
+        if name == _KIND or (base.refs and not called and name[:2] == "__" and name not in _NAMES):
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":

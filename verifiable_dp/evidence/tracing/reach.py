@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -242,4 +243,4 @@ def _file(module: ModuleType) -> str:
 
 
 def _is_foreign(file: str) -> bool:
-    return not file or "site-packages" in file or "dist-packages" in file or file.startswith(_FOREIGN)
+    return not file or paths.installed(file) or file.startswith(_FOREIGN)
