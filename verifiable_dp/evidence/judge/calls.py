@@ -15,7 +15,7 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
-from verifiable_dp.evidence.judge.flow import parameters
+from verifiable_dp.evidence.judge.flow import Function, parameters
 from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.values import (
@@ -75,6 +75,7 @@ class Given(NamedTuple):
         refs, every = self.every.refs, {root for *_, roots in self.parts for root in roots}
         roots = every | {root.entry() for root in every}
         made = self.every.steep()._replace(own=refs, inner=refs)
+        made = made._replace(turn=max(made.turn, SMOOTH))
         if not all(value.raw for _, value, _ in self.parts):  # it is not known of which what is said
             made = made._replace(tossed=True, unseen=True)
         return Given([(..., made, roots)])
@@ -148,15 +149,47 @@ class Calls(Places):
         self, node: Foreign, target: str, part: ast.expr | None, value: Value, *, again: bool = False
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
-        known = self.given_at.setdefault((node, target), set())
-        written = where(part) if part is not None else ()
+        known, written = self.given_at.setdefault((node, target), set()), self.written_as(part)
         if again:
             value = self.handed_on(part, value)
         self.changed = self.changed or written not in known
         known.add(written)
-        if self.control.level and (value.turn or len(known) > 1):
+        value = value._replace(turn=max(value.turn, SMOOTH if len(known) > 1 else PUBLIC))
+        if self.control.level and value.turn:
             return value._replace(level=max(value.level, self.control.level))
         return value
+
+    def written_as(self, part: ast.expr | None) -> Foreign:
+        """What tells an argument from others: a constant, a name that is given one meaning, or its place."""
+        if isinstance(part, ast.Constant):
+            return type(part.value), part.value
+        owner = self.names.owner(self.scope, part.id) if isinstance(part, ast.Name) else None
+        if isinstance(owner, Function | ast.Module) and self.once(owner, part.id):  # type: ignore[union-attr]
+            return owner, part.id  # type: ignore[union-attr]
+        return where(part) if part is not None else ()
+
+    def is_single(self, base: Value, name: str) -> bool:
+        """Whether an attribute is one number, whichever object has it.
+
+        One statement sets it, to what is the same whenever that is reached: it follows no draw and no turn,
+        and whatever calls give is the same (`written_as`), or follows the turn. What else could give it to
+        an object is a class, a library's class above one, or what was there before.
+        """
+        value, objects = self.stored(name) or Value(), all(kind == "instance" for kind, _ in base.own)
+        number = objects and value._replace(many=False, truth=False) == Value()
+        if not number or len(self.kept.get(name, ())) != 1:
+            return False
+        classes = [one for found in self.names.classes.values() for one in found]
+        held = name in self.names.attributes or name in self.names.methods
+        held = held or any(name in self.names.local[one] or one.keywords for one in classes)
+        return not held and all(map(self.is_plain, classes))
+
+    def is_plain(self, kind: ast.ClassDef) -> bool:
+        """Whether all classes above a class are the user's."""
+        before, self.scope = self.scope, self.names.outer[kind]
+        above = [self.of(base).own for base in kind.bases]
+        self.scope = before
+        return all(own and all(tag == "class" for tag, _ in own) for own in above)
 
     def is_method(self, node: Foreign) -> bool:
         """Whether the first parameter of a function is an object, or a class."""

@@ -82,6 +82,8 @@ class Expressions(Calls):
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
         self.named_whole(node)
+        if base.varies and self.is_single(base, name):
+            base = base._replace(level=PUBLIC, draws=0)
         if base.refs and not called and name[:2] == "__" and name not in _NAMES:
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:

@@ -141,7 +141,7 @@ class Marks:
         self.placed = False  # whether it is known at which places draws write
         self.consumed: set[ast.AST] = set()  # generator expressions that are taken to their ends
         self.begun: set[Foreign] = set()  # names that are given what is not empty
-        self.given_at: dict[Foreign, set[tuple[int, ...]]] = {}  # parameters, and where calls write them
+        self.given_at: dict[Foreign, set[Foreign]] = {}  # parameters, and what they are given
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
@@ -150,7 +150,7 @@ class Marks:
         self.wide: frozenset[Spot] = frozenset()
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
-        self.kept: set[str] = set()  # attributes that are set
+        self.kept: dict[str, set[tuple[int, ...]]] = {}  # attributes, and where they are set
         self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
         self.repeats: set[ast.AST] = set()  # functions that are called more than once

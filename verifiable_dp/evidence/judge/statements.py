@@ -10,12 +10,14 @@ from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import (
     Function,
+    bound,
     name_of,
     names_always_set,
     names_in,
     own_nodes,
     parameters,
     reached,
+    walk,
 )
 from verifiable_dp.evidence.judge.marks import ControlMark, Root, where
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
@@ -43,16 +45,16 @@ class Statements(Expressions):
         self.placed = True
         self.settle()
         self.telling = True
-        self.once()
+        self.follow()
 
     def settle(self) -> None:
         """Until nothing changes."""
         self.changed = True
         while self.changed:
             self.changed = False
-            self.once()
+            self.follow()
 
-    def once(self) -> None:
+    def follow(self) -> None:
         """All functions that ran or that these call."""
         self.chains.clear()
         self.decorators.clear()
@@ -81,6 +83,8 @@ class Statements(Expressions):
         pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
         pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
         running = self.function_of(self.scope) in self.ran | self.bound  # else they were there before
+        for one, default in pairs:
+            self.given_at.setdefault((node, one.arg), set()).add(where(default))
         for one, default in pairs if running else ():
             self.add((node, one.arg), self.of(default))
             self.share((node, one.arg), self.roots(default))
@@ -238,7 +242,8 @@ class Statements(Expressions):
         if isinstance(target, ast.Name | ast.Attribute):
             self.begins(target, written)
             value = self.left_out(name_of(target), value if own else value._replace(kept=frozenset()))
-        slope, value = self.slope(value), self.reached(value, own=own)
+        slope, new = self.slope(value), self.is_new(target)
+        value = value if new else self.reached(value, own=own)
         if isinstance(target, ast.Name):
             owner = self.names.owner(self.scope, target.id)
             key = ("attribute", target.id) if isinstance(owner, ast.ClassDef) else (owner, target.id)
@@ -247,19 +252,28 @@ class Statements(Expressions):
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
             self.named_whole(target)
-            self.changed = self.changed or target.attr not in self.kept
-            self.kept.add(target.attr)
+            known = self.kept.setdefault(target.attr, set())
+            self.changed = self.changed or where(target) not in known
+            known.add(where(target))
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
             level = max(value.level, SMOOTH if base.level else PUBLIC)
             self.add(("attribute", target.attr), value._replace(level=level))
             self.share(("attribute", target.attr), roots)
-            self.replaces(("attribute", target.attr), f".{target.attr}")
+            if not new:
+                self.replaces(("attribute", target.attr), f".{target.attr}")
         elif isinstance(target, ast.Subscript):
             self.put(target, value, roots, slope)
         else:
             self.unfollowed(target)
+
+    def is_new(self, target: ast.expr) -> bool:
+        """Whether an object that is made here, always, is given an attribute: then no other object is."""
+        here, base = self.scope, getattr(target, "value", None)
+        method = isinstance(here, ast.FunctionDef) and here.name == "__init__" and self.is_method(here)
+        own = isinstance(base, ast.Name) and base.id == parameters(here)[0].arg and self.once(here, base.id)
+        return method and own and not (self.control.inner or self.turning or self.names.begins_again)
 
     def put(
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
@@ -294,6 +308,27 @@ class Statements(Expressions):
         kept = names_always_set([step])
         self.block(step.body, test, step, kept)
         self.block(step.orelse, test, step, kept)
+
+    def _do_Match(self, step: ast.Match) -> None:
+        """As a chain of conditions: each case is reached on its own pattern and guard, and those before."""
+        value, roots = self.of(step.subject), self.roots(step.subject)
+        self.recurs(step, step.subject)
+        test = value.whole().steep()._replace(own=NONE)
+        for case in step.cases:
+            for part in (one for one in walk(case.pattern) if isinstance(one, ast.pattern)):
+                self.note_told(part, [value], value.size)
+                self.operands[self.names.home[self.scope], where(part)] = [(0, value)]
+                self.ask(test, part, step.subject, step)
+                if isinstance(part, ast.MatchClass | ast.MatchMapping):  # which read attributes and keys
+                    self.unfollowed(part)
+            held = value._replace(own=value.own | value.inner, rough=STEEP)
+            parts = {root.entry() for root in roots} | roots
+            for name in (name for part in walk(case.pattern) for name in bound(part)):
+                self.context, before = self.within(test).under(step, test), self.context
+                self.store(ast.copy_location(ast.Name(name, ast.Store()), case.pattern), held, parts)
+                self.context = before
+            test |= self.ask(self.of(case.guard), case.guard) if case.guard is not None else test
+            self.block(case.body, test, step)
 
     def recurs(self, step: ast.stmt, test: ast.expr) -> None:
         """A function that calls itself goes on as often as its conditions say."""
