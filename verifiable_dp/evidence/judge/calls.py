@@ -36,18 +36,9 @@ from verifiable_dp.evidence.judge.values import (
 # Draws that runs follow as noise, whatever becomes of it; any other is a number that everybody may know.
 _FOLLOWED_DRAWS = frozenset(
     (
-        *(
-            "laplace",
-            "normal",
-            "gumbel",
-            "logistic",
-            "exponential",
-            "gamma",
-            "geometric",
-            "negative_binomial",
-        ),
-        *("standard_normal", "standard_exponential", "standard_gamma", "standard_cauchy", "standard_t"),
-        *("random", "random_sample", "uniform", "rand", "randn"),
+        *("laplace", "normal", "gumbel", "logistic", "exponential", "gamma", "geometric"),
+        *("negative_binomial", "standard_normal", "standard_exponential", "standard_gamma"),
+        *("standard_cauchy", "standard_t", "random", "random_sample", "uniform", "rand", "randn"),
         *("gauss", "normalvariate", "expovariate"),
     )
 )
@@ -92,15 +83,8 @@ def how_many(name: str, given: Given) -> Value | None:
     if name in ("permutation", "permuted", "shuffle", "sample"):
         return None
     known = {at: value for at, value, _ in given.parts}
-    placed = {
-        "integers": 2,
-        "choice": 1,
-        "random": 0,
-        "uniform": 2,
-        "binomial": 2,
-        "poisson": 1,
-        "geometric": 1,
-    }
+    placed = {"integers": 2, "choice": 1, "random": 0, "uniform": 2, "binomial": 2}
+    placed |= {"poisson": 1, "geometric": 1}
     if name == "choices":
         return given.every
     return known.get("size", known.get(placed.get(name, 2)))
@@ -520,24 +504,18 @@ class Calls(Places):
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
         alike = made.level > PUBLIC or (name in values.REDUCES and not given.parts)
-        return Value(
-            made.level,
-            made.turn,
-            size,
-            made.rough if alike else STEEP,
-            (own - base.own) | (base.inner & refs) | base.container,
-            refs,
-            data,
-            truth=made.truth or not smooth or name == "astype",
+        partial = name in values.REDUCES and made.noisy and base.size > PUBLIC
+        partial = partial or (name == "repeat" and made.data and made.level > PUBLIC)
+        return made._replace(
+            size=size,
+            rough=made.rough if alike else STEEP,
+            own=(own - base.own) | (base.inner & refs) | base.container,
+            inner=refs,
+            data=data,
             noisy=made.noisy and data,
-            raw=made.raw,
-            tossed=made.tossed,
-            passed=made.passed,
-            depth=made.depth,
-            unseen=made.unseen,
+            many=False,
+            truth=made.truth or not smooth or name == "astype",
+            stream=False,
             draws=values.together((base, every)),
-            partial=made.partial
-            or (name in values.REDUCES and made.noisy and base.size > PUBLIC)
-            or (name == "repeat" and made.data and made.level > PUBLIC),
-            kept=made.kept,
+            partial=made.partial or partial,
         )

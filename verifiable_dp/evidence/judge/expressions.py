@@ -84,7 +84,8 @@ class Expressions(Calls):
         self.named_whole(node)
         if base.varies and self.is_single(base, name):
             base = base._replace(level=PUBLIC, draws=0)
-        if base.refs and not called and name[:2] == "__" and name not in _NAMES:
+        known = name in self.names.methods or name == "__init__" if called else name in _NAMES
+        if base.refs and name[:2] == "__" and not known:
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":

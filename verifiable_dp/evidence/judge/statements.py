@@ -272,8 +272,10 @@ class Statements(Expressions):
         """Whether an object that is made here, always, is given an attribute: then no other object is."""
         here, base = self.scope, getattr(target, "value", None)
         method = isinstance(here, ast.FunctionDef) and here.name == "__init__" and self.is_method(here)
-        own = isinstance(base, ast.Name) and base.id == parameters(here)[0].arg and self.once(here, base.id)
-        return method and own and not (self.control.inner or self.turning or self.names.begins_again)
+        if not (method and isinstance(base, ast.Name)) or self.names.begins_again:
+            return False
+        own = base.id == parameters(here)[0].arg and self.once(here, base.id)
+        return own and not (self.control.inner or self.turning)
 
     def put(
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False

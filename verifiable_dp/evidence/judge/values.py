@@ -117,26 +117,9 @@ class Value(NamedTuple):
         return self.level > PUBLIC or self.draws > 0
 
     def __or__(self, other: Value) -> Value:
-        return Value(
-            max(self.level, other.level),
-            max(self.turn, other.turn),
-            max(self.size, other.size),
-            max(self.rough, other.rough),
-            self.own | other.own,
-            self.inner | other.inner,
-            self.data or other.data,
-            self.many or other.many,
-            self.truth or other.truth,
-            self.noisy or other.noisy,
-            self.raw or other.raw,
-            self.tossed or other.tossed,
-            self.passed | other.passed,
-            max(self.depth, other.depth),
-            self.unseen or other.unseen,
-            self.stream or other.stream,
-            max(self.draws, other.draws),
-            self.partial or other.partial,
-            self.kept | other.kept,
+        return self._make(
+            one | two if isinstance(one, frozenset) else max(one, two)
+            for one, two in zip(self, other, strict=True)
         )
 
     def steep(self) -> Value:
@@ -200,20 +183,11 @@ class Value(NamedTuple):
         return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
 
 
+_ANYTHING = frozenset((ANY,))
 UNKNOWN = Value(
-    STEEP,
-    STEEP,
-    STEEP,
-    STEEP,
-    frozenset((ANY,)),
-    frozenset((ANY,)),
-    True,
-    truth=True,
-    raw=True,
-    tossed=True,
-    unseen=True,
+    *(STEEP, STEEP, STEEP, STEEP, _ANYTHING, _ANYTHING),
+    **dict.fromkeys(("data", "truth", "raw", "tossed", "unseen"), True),
 )
-
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
 
@@ -257,15 +231,8 @@ CALLS_NOTHING = (
     np.array,
 )
 ONCE = (max, min, sorted, map, filter, heapq.nlargest, heapq.nsmallest, collections.defaultdict)
-WRAPPING = (
-    "functools",
-    "_functools",
-    "itertools",
-    "builtins",
-    "contextlib",
-    "numba",
-    "types",
-)  # return functions
+# Of functions that return functions.
+WRAPPING = frozenset(("functools", "_functools", "itertools", "builtins", "contextlib", "numba", "types"))
 FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
 # Functions, and where they are told of how many entries what they make is.
 AS_MANY_AS: dict[Foreign, Foreign] = {

@@ -188,7 +188,7 @@ class FollowedGenerator(np.random.Generator):
         )
         flat = [self._draw(kind, *one) for one in each]
         noise = [draw for one in flat if is_term(one) for draw in one.noise]
-        self.world.scaled(int(kind in _AROUND), noise=noise)  # what is drawn of disclosed numbers hides nothing
+        self.world.scaled(int(kind in _AROUND), noise=noise)
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc
