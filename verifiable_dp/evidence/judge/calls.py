@@ -15,9 +15,9 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
+from verifiable_dp.evidence.judge.factors import Factors
 from verifiable_dp.evidence.judge.flow import Function, parameters
 from verifiable_dp.evidence.judge.marks import Root, where
-from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
@@ -90,7 +90,7 @@ def how_many(name: str, given: Given) -> Value | None:
     return known.get("size", known.get(placed.get(name, 2)))
 
 
-class Calls(Places):
+class Calls(Factors):
     """Follows calls."""
 
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
@@ -122,7 +122,7 @@ class Calls(Places):
             name = placed[at] if isinstance(at, int) and at < len(placed) else at
             for target in every if at is ... else [name] if name in every else []:
                 value = self.chosen_there(node, target, written.get(at), value, again=again)
-                self.add((node, target), value)
+                self.add((node, target), value, above=self.above(written.get(at)))
                 self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         returned = self.marks.get((node, "return of"), Value())
@@ -164,9 +164,7 @@ class Calls(Places):
         if not number or len(self.kept.get(name, ())) != 1:
             return False
         classes = [one for found in self.names.classes.values() for one in found]
-        held = name in self.names.attributes or name in self.names.methods
-        held = held or any(name in self.names.local[one] or one.keywords for one in classes)
-        return not held and all(map(self.is_plain, classes))
+        return not self.has_before(name) and all(map(self.is_plain, classes))
 
     def is_plain(self, kind: ast.ClassDef) -> bool:
         """Whether all classes above a class are the user's."""

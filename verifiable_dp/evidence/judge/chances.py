@@ -59,7 +59,7 @@ class Chances(Marks):
                 known = self.marks.get(key, Value())
                 sites, test = self.replaced.setdefault(key, set()), Value(SMOOTH, tossed=True, raw=raw)
                 sites |= set() if raw else {site}
-                self.add(key, self.selected(site, known, test, len(sites)))
+                self.add(key, self.selected(site, known, test, len(sites)), above=True)
 
     def replaces_in(self, container: ast.expr) -> None:
         """Something in a container is changed here."""

@@ -230,6 +230,8 @@ class Expressions(Calls):
         sides = [self.of(node.left), self.of(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
         self.note_often(node, sides)
+        if self.telling and isinstance(node.op, ast.Add | ast.Sub):
+            self.note_factors(node)
         if any(part in self.again_by for part in walk(node)):
             self.note_carrying(node)
         return self.combined(node, node.op, *sides)

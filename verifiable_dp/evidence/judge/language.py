@@ -128,6 +128,8 @@ class Language:
         Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
         """
         drawn = (file, position) in self._said.drawn_at
+        if (file, position) in self._said.divided:
+            return (file, position) in self._said.carrying
         for at, value in self._said.operands.get((file, position), []):
             placed = isinstance(at, int) and side is not None
             counts = at >= side if placed and drawn else at != "loc"
@@ -138,8 +140,8 @@ class Language:
     def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """As `steep`, of arithmetic alone."""
         found = self._said.arithmetic.get((file, position), [])
-        if (file, position) in self._said.carrying:
-            return True
+        if (file, position) in self._said.carrying | self._said.divided:
+            return (file, position) in self._said.carrying
         if side is not None and 0 <= side < len(found):
             return found[side].varies
         return any(v.varies and not v.data for v in found)

@@ -116,6 +116,8 @@ class Marks:
     def __init__(self, names: Names, roles: Roles, ran: set[Function]) -> None:
         self.names, self.ran, self.marks = names, ran, dict[Foreign, Value]()
         self.outermost: dict[Foreign, Value] = {}  # as `marks`, without what is known of entries of entries
+        self.doubtful: set[Foreign] = set()  # names that may stand for what is not above 0
+        self.divided: set[Spot] = set()  # where both sides of a sum are divided by the same
         self.looked = self.marks  # where names are looked up
         self.changed, self.telling = True, False
         self.outside: dict[tuple[ast.AST, int, bool], Outside] = {}  # by function, line, form that is unknown
@@ -194,15 +196,21 @@ class Marks:
         levels = [max(pair) for pair in zip(before[:3], (level, turn, level), strict=True)]
         return ControlMark(levels[0], levels[1], levels[2], before.chance)
 
-    def add(self, key: Foreign, value: Value, outer: Value | None = None) -> None:
-        """Something may be this, too; `outer` is what that says of a container without what is inside."""
+    def add(self, key: Foreign, value: Value, outer: Value | None = None, *, above: bool = False) -> None:
+        """Something may be this, too; `outer` is what that says of a container without what is inside.
+
+        It is `above` 0, or nothing new (`factors`).
+        """
+        if not above and key not in self.doubtful:
+            self.doubtful.add(key)
+            self.changed = True
         for marks, made in ((self.marks, value), (self.outermost, value if outer is None else outer)):
             known = marks.get(key, Value())
             if known | made != known:
                 marks[key] = known | made
                 self.changed = True
 
-    def hold(self, roots: Iterable[Root], value: Value, deep: int = 0) -> None:
+    def hold(self, roots: Iterable[Root], value: Value, deep: int = 0, *, above: bool = False) -> None:
         """A container gets an entry: whoever holds it, and whoever it is held by, has it, too.
 
         At `_DEEPEST`, it gets it there or anywhere deeper. What is around an entry that a draw says is as
@@ -219,7 +227,8 @@ class Marks:
             if (key, at, fixed) not in seen:
                 seen.add((key, at, fixed))
                 inside = 0 < at < _DEEPEST and not fixed
-                self.add(key, value, value._replace(size=PUBLIC, rough=PUBLIC) if inside else None)
+                outer = value._replace(size=PUBLIC, rough=PUBLIC) if inside else None
+                self.add(key, value, outer, above=above)
                 shared = [root for root in self.alias.get(key, ()) if at >= min(root.least, _DEEPEST)]
                 waiting += [
                     (root.key, at if at == _DEEPEST else at + root.way, fixed or root.fixed)

@@ -86,7 +86,7 @@ class Statements(Expressions):
         for one, default in pairs:
             self.given_at.setdefault((node, one.arg), set()).add(where(default))
         for one, default in pairs if running else ():
-            self.add((node, one.arg), self.of(default))
+            self.add((node, one.arg), self.of(default), above=self.above(default))
             self.share((node, one.arg), self.roots(default))
         control = self.marks.get((node, "control"), Value())
         called = ControlMark(control.level).under(node, control)
@@ -221,19 +221,28 @@ class Statements(Expressions):
         self.arithmetic[self.names.home[self.scope], where(step)] = sides
         self.note_often(step, sides)
         self.carries(step)
-        made = self.combined(step, step.op, *sides)
+        made, whole = self.combined(step, step.op, *sides), ast.BinOp(step.target, step.op, step.value)
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
         if isinstance(step.target, ast.Subscript):
             added = self.reached(made._replace(own=NONE))
-            self.put(step.target, added, set(), self.slope(sides[1]), there=True)
+            self.put(step.target, added, set(), self.slope(sides[1]), there=True, above=self.above(whole))
         else:
-            self.store(step.target, made, set())
+            self.store(step.target, made, set(), above=self.above(whole))
             self.holds(self.roots(step.target), self.roots(step.value))
             changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
             self.hold(self.behind(self.roots(step.target)), changed)
 
-    def store(self, target: Foreign, value: Value, roots: set[Root], written: ast.expr | None = None) -> None:
+    def store(
+        self,
+        target: Foreign,
+        value: Value,
+        roots: set[Root],
+        written: ast.expr | None = None,
+        *,
+        above: bool = False,
+    ) -> None:
         """A target is given a value, which shares its entries with others; `written` is what stands there."""
+        above = above or self.above(written)
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
@@ -247,7 +256,7 @@ class Statements(Expressions):
         if isinstance(target, ast.Name):
             owner = self.names.owner(self.scope, target.id)
             key = ("attribute", target.id) if isinstance(owner, ast.ClassDef) else (owner, target.id)
-            self.add(key, value)
+            self.add(key, value, above=above)
             self.share(key, roots)
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
@@ -259,18 +268,19 @@ class Statements(Expressions):
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
             level = max(value.level, SMOOTH if base.level else PUBLIC)
-            self.add(("attribute", target.attr), value._replace(level=level))
+            self.add(("attribute", target.attr), value._replace(level=level), above=above)
             self.share(("attribute", target.attr), roots)
             if not new:
                 self.replaces(("attribute", target.attr), f".{target.attr}")
         elif isinstance(target, ast.Subscript):
-            self.put(target, value, roots, slope)
+            self.put(target, value, roots, slope, above=above)
         else:
             self.unfollowed(target)
 
     def is_new(self, target: ast.expr) -> bool:
         """Whether an object that is made here, always, is given an attribute: then no other object is."""
-        here, base = self.scope, getattr(target, "value", None)
+        here: Foreign = self.scope
+        base = getattr(target, "value", None)
         method = isinstance(here, ast.FunctionDef) and here.name == "__init__" and self.is_method(here)
         if not (method and isinstance(base, ast.Name)) or self.names.begins_again:
             return False
@@ -278,7 +288,14 @@ class Statements(Expressions):
         return own and not (self.control.inner or self.turning)
 
     def put(
-        self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
+        self,
+        target: ast.Subscript,
+        value: Value,
+        roots: set[Root],
+        slope: int,
+        *,
+        there: bool = False,
+        above: bool = False,
     ) -> None:
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
         _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
@@ -294,8 +311,8 @@ class Statements(Expressions):
         seldom = at.level or at.size or self.varying(outer=True)
         partly = value.noisy and seldom and any(root.key in self.begun for root in keys)
         value = value._replace(level=level, size=size, draws=draws, partial=value.partial or bool(partly))
-        self.hold(keys, value._replace(rough=max(rough, value.rough)))
-        self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
+        self.hold(keys, value._replace(rough=max(rough, value.rough)), above=above)
+        self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP), above=above)
         if value.noisy and not value.raw:  # of places that no draw comes to
             self.context = self.context.under(target, at)
         for root in keys:

@@ -185,9 +185,9 @@ class Value(NamedTuple):
 
 _ANYTHING = frozenset((ANY,))
 UNKNOWN = Value(
-    *(STEEP, STEEP, STEEP, STEEP, _ANYTHING, _ANYTHING),
-    **dict.fromkeys(("data", "truth", "raw", "tossed", "unseen"), True),
+    *(STEEP, STEEP, STEEP, STEEP, _ANYTHING, _ANYTHING, True), truth=True, raw=True, tossed=True, unseen=True
 )
+
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
 

@@ -1,0 +1,44 @@
+"""Numbers that both sides of a sum are divided by, noise around what is disclosed, and cases."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.unit.evidence.test_judge_views import played
+from tests.user_code import factors
+from verifiable_dp.auditing import traced
+from verifiable_dp.auditing.request import Inputs, Promise
+from verifiable_dp.evidence.judge.factors import Factors
+from verifiable_dp.evidence.judge.statements import Statements
+from verifiable_dp.targets import adapters, roles
+
+
+def bound(target):
+    """The upper bound of a function or class; infinite without one."""
+    given = roles.GivenRole(epsilon=1.0, delta=0.0, parameters={}, reward="")
+    _, play = adapters.taken(target, given)
+    found, *_ = traced.bound(play, "play", Inputs(2, 16, (0.0, 1.0)), 0.0, Promise(), None, work=1e7)
+    return math.inf if found is None else found.epsilon
+
+
+@pytest.mark.parametrize("text", factors.RIGHT.values(), ids=factors.RIGHT)
+def test_what_draws_divide_alike_has_a_bound(text, tmp_path):
+    assert bound(played(text, tmp_path)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("text", factors.LEAKS.values(), ids=factors.LEAKS)
+def test_what_a_rare_draw_may_make_of_it_has_none(text, tmp_path):
+    assert bound(played(text, tmp_path)) > 100
+
+
+@pytest.mark.parametrize("name", ["maybe_0", "another_type"])
+def test_without_the_sign_of_a_divisor_it_has_one(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(Factors, "above", lambda self, node: True)
+    assert bound(played(factors.LEAKS[name], tmp_path)) == pytest.approx(1.0)
+
+
+def test_without_the_rule_what_chance_keeps_has_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(Statements, "selected", lambda self, node, value, *_: value)
+    assert bound(played(factors.LEAKS["kept_in_a_tuple"], tmp_path)) < 100
