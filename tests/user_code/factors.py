@@ -52,7 +52,7 @@ def posterior(drawn="rng.normal(sums[a] / seen[a], seen[a] ** -0.5)", noise="rng
 
 CASES = """
 def play(rewards, rng):
-    value, actions = float(rewards[0, 0]), [0]
+    value, actions = {first}, [0]
     for t in range(1, len(rewards)):
         match {subject}:
             case {case}:
@@ -60,13 +60,13 @@ def play(rewards, rng):
             case _:
                 actions.append(0)
         actions = actions[:t] + [0]
-    actions[-1] = int({shown} > 0.5)
+    actions[-1] = int(value + rng.laplace(0, 1) > 0.5)
     return actions
 """
 
 
-def cases(subject="rng.random() < 0.5", case="True", then="0.0", shown="value"):
-    return CASES.format(subject=subject, case=case, then=then, shown=shown)
+def cases(subject="int(rng.random() < 0.5)", case="1", then="0.0", first="1000.0 * rewards[0, 0]"):
+    return CASES.format(subject=subject, case=case, then=then, first=first)
 
 
 RIGHT = {
@@ -77,7 +77,7 @@ RIGHT = {
     ),
     "posterior": posterior(),
     "posterior_beside": posterior("sums[a] / seen[a] + rng.normal(0.0, 1 / seen[a])"),
-    "cases": cases("t % 3", "0 | 1", "value + 0.0", "value + rng.laplace(0, 1)"),
+    "cases": cases("t % 3", "0 | 1", "value + 0.0", "rewards[0, 0]"),
 }
 # What a rare draw makes of it.
 LEAKS = {
@@ -92,5 +92,5 @@ LEAKS = {
     "no_noise_beneath": posterior(noise="0.0"),
     "kept_by_chance": cases(),
     "kept_by_a_guard": cases("0", "_ if rng.random() < 0.5"),
-    "kept_in_a_tuple": cases("(value, rng.random() < 0.5)", "(_, True)"),
+    "kept_in_a_tuple": cases("(t, int(rng.random() < 0.5))", "(_, 1)"),
 }

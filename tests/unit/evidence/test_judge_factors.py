@@ -30,7 +30,7 @@ def test_what_draws_divide_alike_has_a_bound(text, tmp_path):
 
 @pytest.mark.parametrize("text", factors.LEAKS.values(), ids=factors.LEAKS)
 def test_what_a_rare_draw_may_make_of_it_has_none(text, tmp_path):
-    assert bound(played(text, tmp_path)) > 100
+    assert math.isinf(bound(played(text, tmp_path)))
 
 
 @pytest.mark.parametrize("name", ["maybe_0", "another_type"])
@@ -41,4 +41,4 @@ def test_without_the_sign_of_a_divisor_it_has_one(monkeypatch, tmp_path, name):
 
 def test_without_the_rule_what_chance_keeps_has_one(monkeypatch, tmp_path):
     monkeypatch.setattr(Statements, "selected", lambda self, node, value, *_: value)
-    assert bound(played(factors.LEAKS["kept_in_a_tuple"], tmp_path)) < 100
+    assert math.isfinite(bound(played(factors.LEAKS["kept_by_chance"], tmp_path)))

@@ -248,9 +248,7 @@ class Calls(Factors):
         """What a generator gives: fresh, and of steep parameters steep."""
         every = given.every
         public = name not in _FOLLOWED_DRAWS
-        level = (
-            STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
-        )
+        level = STEEP if public and any(v.level >= STEEP and v.bare for _, v, _ in given.parts) else SMOOTH
         several = how_many(name, given)
         size = max(every.size, every.level if not every.data else several.level if several else PUBLIC)
         if name in ("spawn", "default_rng", "jumped"):
@@ -320,6 +318,8 @@ class Calls(Factors):
         if not values.same(value, _ENDS_DATA):
             averages = values.same(value, values.AVERAGES) or not values.same(value, values.ENTRYWISE)
             self.mixes(node, name, [v for _, v, _ in given.parts], averages=averages)
+            if every.data and every.apart and values.same(value, values.MULTIPLIES):
+                self.picks(node, outside.GIVEN, name)
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
         if value is collections.Counter and every.level == PUBLIC:  # which has 0 of what is not in it
@@ -422,8 +422,10 @@ class Calls(Factors):
     def mixes(self, node: ast.Call, name: str, given: list[Value], *, averages: bool) -> None:
         """Data and a steep number, or as many data, are given to what may do anything with them."""
         many = averages and any(v.size >= STEEP and v.data for v in given)
-        steep = any(v.level >= STEEP and not v.data for v in given)
-        if many or (steep and any(v.data for v in given)):
+        steep = [v.level >= STEEP and v.bare for v in given]
+        if many or any(
+            v.data and any(steep[:at] + steep[at + 1 :]) for at, v in enumerate(given)
+        ):  # of what is mixed itself, another tells
             self.picks(node, outside.GIVEN, name)
 
     def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:

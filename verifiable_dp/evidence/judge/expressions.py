@@ -46,6 +46,8 @@ class Expressions(Calls):
         if node is None or isinstance(node, ast.Constant):
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
+        if found.bare and not isinstance(node, ast.Name | ast.Attribute):  # not what draws only set
+            found = found._replace(apart=True)
         another = found.stream and isinstance(node, _KEPT) and self.repeated()
         return found._replace(turn=found.each.turn) if another else found
 
@@ -67,7 +69,7 @@ class Expressions(Calls):
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.is_behind(key):
-            found |= Value(STEEP)
+            found |= Value(STEEP, apart=True)
         return self.kept_in(node.id, found)
 
     def is_behind(self, key: Foreign) -> bool:
@@ -246,7 +248,10 @@ class Expressions(Calls):
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
-        every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
+        beside = any(side.data and side.apart for side in (one, other))
+        apart = every.apart if every.container else beside or (every.bare and not every.data)
+        many = every.many or every.level > PUBLIC
+        every = every._replace(own=every.container, inner=inner, many=many, apart=apart)
         if isinstance(op, ast.Mult):
             for value, times, written in (
                 ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()

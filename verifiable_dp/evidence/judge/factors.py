@@ -84,7 +84,7 @@ class Factors(Places):
             alone = still and not any(self.of(part).varies for part in given.values())
             found = self.over(scale) if alone and node.func.attr in _SCALED else None  # type: ignore[attr-defined]
             return found and (found[0], found[1] | {here})
-        if value.data or not value.varies:
+        if not value.bare:
             return Counter(), set()
         owner = self.names.owner(self.scope, node.id) if isinstance(node, ast.Name) else None
         single = isinstance(owner, Function) and self.once(owner, node.id) and self.above(node)

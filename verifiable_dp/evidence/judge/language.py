@@ -133,7 +133,7 @@ class Language:
         for at, value in self._said.operands.get((file, position), []):
             placed = isinstance(at, int) and side is not None
             counts = at >= side if placed and drawn else at != "loc"
-            if value.varies and counts and (not value.data or (drawn and side is not None)):
+            if value.varies and counts and (value.bare or (drawn and side is not None)):
                 return True
         return self.weighs(file, position, side)
 
@@ -144,7 +144,7 @@ class Language:
             return (file, position) in self._said.carrying
         if side is not None and 0 <= side < len(found):
             return found[side].varies
-        return any(v.varies and not v.data for v in found)
+        return any(v.bare for v in found)
 
     def unhidden(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether noise that data without noise get at a position may be left out, or they get it again."""
@@ -189,4 +189,4 @@ class Language:
             found += [self._said.marks.get(key) for key in keys if names is not None or key[0] is not node]
             looked = {part.attr for part in parts if isinstance(part, ast.Attribute) and names is None}
             found += map(self._said.stored, looked)
-        return any(value is not None and value.level >= STEEP and not value.data for value in found)
+        return any(value is not None and value.level >= STEEP and value.bare for value in found)

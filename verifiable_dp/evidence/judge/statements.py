@@ -363,7 +363,7 @@ class Statements(Expressions):
         if isinstance(test, ast.UnaryOp):
             return self.steep_in(test.operand)
         parts = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
-        return any(v.level >= STEEP and not v.data for v in map(self.of, parts))
+        return any(v.level >= STEEP and v.bare for v in map(self.of, parts))
 
     def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)

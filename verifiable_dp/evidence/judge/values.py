@@ -79,6 +79,9 @@ class Value(NamedTuple):
         Whether noise in it may be left out, or be a number without noise, as often as draws say; see `loops`.
     kept
         Loops that turn as often as draws say, in each turn of which it is the same data.
+    apart
+        Whether a number made of draws may be in it beside data, as in a tuple of both: `data` says of neither
+        that the other is not there.
     """
 
     level: int = PUBLIC
@@ -100,6 +103,7 @@ class Value(NamedTuple):
     draws: int = 0
     partial: bool = False
     kept: frozenset[ast.AST] = frozenset()
+    apart: bool = False
 
     @property
     def by_chance(self) -> bool:
@@ -116,6 +120,11 @@ class Value(NamedTuple):
         """Whether a draw, or what was done with data, may have a part in it."""
         return self.level > PUBLIC or self.draws > 0
 
+    @property
+    def bare(self) -> bool:
+        """Whether it may be a number that follows from draws and is not data, nor noise."""
+        return self.varies and (not self.data or self.apart)
+
     def __or__(self, other: Value) -> Value:
         return self._make(
             one | two if isinstance(one, frozenset) else max(one, two)
@@ -128,11 +137,12 @@ class Value(NamedTuple):
         What is computed of noise and data alone is followed, and moves as they do.
         """
         level, turn, rough = (max(STEEP, n) if n else PUBLIC for n in (self.level, self.turn, self.rough))
-        return self._replace(level=self.level if self.data else level, turn=turn, rough=rough)
+        followed = self.data and not self.apart
+        return self._replace(level=self.level if followed else level, turn=turn, rough=rough)
 
     def whole(self) -> Value:
         """Of a number of which only steps are left: what is done with it then is not followed."""
-        return self._replace(data=False, noisy=False)
+        return self._replace(data=False, noisy=False, apart=self.apart or self.varies)
 
     @property
     def things(self) -> Tags:
