@@ -7,11 +7,15 @@ import math
 import pytest
 
 from tests.unit.evidence.test_judge_views import played
-from tests.user_code import factors
+from tests.user_code import beside, factors
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs, Promise
+from verifiable_dp.evidence.judge import marks
 from verifiable_dp.evidence.judge.factors import Factors
 from verifiable_dp.evidence.judge.statements import Statements
+from verifiable_dp.evidence.judge.values import Value
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 from verifiable_dp.targets import adapters, roles
 
 
@@ -42,3 +46,37 @@ def test_without_the_sign_of_a_divisor_it_has_one(monkeypatch, tmp_path, name):
 def test_without_the_rule_what_chance_keeps_has_one(monkeypatch, tmp_path):
     monkeypatch.setattr(Statements, "selected", lambda self, node, value, *_: value)
     assert math.isfinite(bound(played(factors.LEAKS["kept_by_chance"], tmp_path)))
+
+
+# ---------------------------------------------------------------- beside data, or where a list was
+
+
+def by_name(functions):
+    return pytest.mark.parametrize("play", functions, ids=lambda f: f.__name__)
+
+
+def of_function(play):
+    return explore(Program(play, (24, 2), (0.0, 1.0)), 2, most=6).epsilon()
+
+
+@by_name(beside.RIGHT)
+def test_public_numbers_beside_data_and_lists_keep_their_bound(play):
+    assert of_function(play) == pytest.approx(1.0)
+
+
+@by_name((*beside.MIXED, *beside.ASKED))
+def test_a_number_of_draws_is_one_wherever_it_stands(play):
+    assert of_function(play) > 100
+
+
+@by_name(beside.MIXED[3:])
+def test_where_data_excuse_what_stands_beside_it_is_not_seen(monkeypatch, play):
+    bare = property(lambda self: self.varies and not self.data)
+    monkeypatch.setattr(Value, "bare", bare)
+    assert of_function(play) == pytest.approx(1.0)
+
+
+@by_name(beside.ASKED)
+def test_where_what_may_be_a_list_is_one_it_is_not_seen(monkeypatch, play):
+    monkeypatch.setattr(marks, "NUMBER", None)
+    assert of_function(play) == pytest.approx(1.0)

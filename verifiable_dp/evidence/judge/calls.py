@@ -22,6 +22,7 @@ from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
     NONE,
+    NUMBER,
     OPAQUE,
     PUBLIC,
     RECORD,
@@ -448,7 +449,9 @@ class Calls(Factors):
         if name in values.CHANGES:
             uneven = bool(given.parts) and self.beside((base, every))
             every = every._replace(partial=every.partial or uneven or bool(every.kept and every.raw))
-            grown = max(every.size * (bool(every.own) or name in ("extend", "update")), self.control.level)
+            grown = max(
+                every.size * (bool(every.own - {NUMBER}) or name in ("extend", "update")), self.control.level
+            )
             base_at = node.func.value  # type: ignore[attr-defined]
             at = self.of(base_at.slice) if isinstance(base_at, ast.Subscript) else Value()  # which of several
             draws = values.together((every, at))

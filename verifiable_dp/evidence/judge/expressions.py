@@ -22,6 +22,7 @@ from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
     NONE,
+    NUMBER,
     OPAQUE,
     PUBLIC,
     RECORD,
@@ -48,6 +49,8 @@ class Expressions(Calls):
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
         if found.bare and not isinstance(node, ast.Name | ast.Attribute):  # not what draws only set
             found = found._replace(apart=True)
+        if found.varies and not found.own and not isinstance(node, ast.Name | ast.Attribute):
+            found = found._replace(own=frozenset((NUMBER,)))
         another = found.stream and isinstance(node, _KEPT) and self.repeated()
         return found._replace(turn=found.each.turn) if another else found
 

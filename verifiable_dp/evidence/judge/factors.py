@@ -1,8 +1,8 @@
 """Which numbers are above 0, and which sums are a sum divided by one of them.
 
 ``x / n + g.laplace(0, s / n)`` has the law of ``(x + g.laplace(0, s)) / n`` for every n above 0: noise of
-scale s / n is noise of scale s, over n. So n weighs what noise hides, and does not say how much of it there is. It
-has to be one number on both sides: a name that is given one meaning in its function.
+scale s / n is noise of scale s, over n. So n weighs what noise hides, and does not say how much of it there
+is. It has to be one number on both sides: a name that is given one meaning in its function.
 
 A number is above 0 if it is one constant that is, a sum, product, quotient or power of such numbers, or the
 largest of several with one of them, and so is all that is ever stored where it is read: `doubtful` are names,

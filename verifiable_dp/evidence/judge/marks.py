@@ -11,7 +11,17 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import INITIAL, Function, Names
 from verifiable_dp.evidence.judge.outside import Construct, Outside
-from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
+from verifiable_dp.evidence.judge.values import (
+    GENERATOR,
+    NONE,
+    NUMBER,
+    PUBLIC,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    Value,
+    joined,
+)
 
 ENVIRONMENT = ("environment", None)
 DATA = Value(SMOOTH, data=True, raw=True)
@@ -309,7 +319,7 @@ class Marks:
 
         Of a container it asks whether anything is in it.
         """
-        if value.container and not value.things:
+        if value.container and not value.things and NUMBER not in value.own:
             there = value.size > PUBLIC
             value = Value(value.size, value.turn, tossed=there and value.tossed, raw=value.raw)
         public = value.level == PUBLIC and not (self.control.level and value.turn)

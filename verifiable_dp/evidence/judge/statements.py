@@ -20,7 +20,17 @@ from verifiable_dp.evidence.judge.flow import (
     walk,
 )
 from verifiable_dp.evidence.judge.marks import ControlMark, Root, where
-from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
+from verifiable_dp.evidence.judge.values import (
+    NONE,
+    NUMBER,
+    PUBLIC,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    WIDE,
+    Value,
+    joined,
+)
 
 _OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
 
@@ -304,7 +314,7 @@ class Statements(Expressions):
         fixed = not at.level and not whole and (self.placed or not at.turn)
         rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
-        level, size = max(value.level, written), value.size if value.own else PUBLIC
+        level, size = max(value.level, written), value.size if value.own - {NUMBER} else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
         draws = value.draws if there else max(value.draws, at.draws)

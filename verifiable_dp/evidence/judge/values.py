@@ -34,6 +34,7 @@ OPAQUE = ("opaque", None)  # an object of a library that holds no code of the us
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
 LIST = ("list", None)  # any other container of Python's
 TEXT = ("text", None)  # characters, which need not be alike
+NUMBER = ("number", None)  # what draws have a part in and is no container: a name may be either
 CONTAINER = frozenset((RECORD, LIST, TEXT))
 Tags = frozenset[tuple[str, Foreign]]
 NONE: Tags = frozenset()
@@ -147,12 +148,12 @@ class Value(NamedTuple):
     @property
     def things(self) -> Tags:
         """What it may be that is no number and no container."""
-        return self.own - CONTAINER
+        return self.own - CONTAINER - {NUMBER}
 
     @property
     def things_inside(self) -> Tags:
         """What its entries may be that is no number and no container: objects of a kind are not alike."""
-        return self.inner - CONTAINER
+        return self.inner - CONTAINER - {NUMBER}
 
     @property
     def container(self) -> Tags:
@@ -183,7 +184,7 @@ class Value(NamedTuple):
     def refs(self) -> Tags:
         """Objects of the user's that it or its entries may be."""
         return frozenset(
-            tag for tag in self.own | self.inner if tag[0] not in ("library", "record", "list", "text")
+            tag for tag in self.own | self.inner if tag[0] != "library" and tag not in CONTAINER | {NUMBER}
         )
 
     @property
