@@ -48,6 +48,10 @@ def by_einsum(rewards, rng):
     return _noisy(np.einsum("i,i->", np.array([by]), np.array([one])), rng, rewards)
 
 
+def by_prod(rewards, rng):
+    return _noisy(np.prod([_weight(rng), rewards[0, 0]]), rng, rewards)
+
+
 def by_clip(rewards, rng):
     by, one = _pair(_weight(rng), rewards[0, 0])
     return _noisy(np.clip(1001 * one, 0, by), rng, rewards)
@@ -113,5 +117,5 @@ def emptied(rewards, rng):
 
 
 RIGHT = (in_a_pair, emptied)
-MIXED = (in_a_list, by_dot, by_einsum, by_clip, by_min, as_scale, of_noise)
+MIXED = (by_prod, in_a_list, by_dot, by_einsum, by_clip, by_min, as_scale, of_noise)
 ASKED = (asked_by_name, asked_in_a_list, asked_of_a_call, asked_in_a_dict)

@@ -13,7 +13,8 @@ bound ends
 3. where such a number picks from data and noise that are not alike. What runs disclose there is public from
    then on, whatever is picked of it (`spots`);
 4. where a number that draws have a part in scales data that no noise hides, or noise (`Language.weighs`): the
-   paths say where numbers do. It has to be the same in every run (`Value.varies`).
+   paths say where numbers do. It has to be the same in every run (`Value.varies`), also where it may stand
+   beside data (`Value.bare`), unless both sides of a sum are divided by it (`factors`).
 
 What varies. A draw has a part in what is computed of it, in what is read at a place that it says, in what is
 set, written, handed over or counted where it says whether that is done (conditions of statements and of
@@ -31,7 +32,8 @@ follows the turn, and so does what is taken out of it. What a library makes of p
 it is known to leave entries alike.
 
 What is put into a container stays shared with it. Where a draw says into which of several, those are as many
-as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything.
+as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything, unless
+it is one number in all of them (`calls.is_single`).
 
 Draws. How many numbers that a generator gave are in a value is followed, too (`Value.draws`). Of one of few
 values paths see each; of several they may see no one. So what is made of several may set no number of turns.
