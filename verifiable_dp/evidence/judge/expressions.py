@@ -358,7 +358,7 @@ class Expressions(Calls):
             else:
                 made = []
             if ENVIRONMENT in base.own:
-                return UNKNOWN._replace(level=SMOOTH, own=NONE, inner=NONE)
+                return UNKNOWN._replace(level=SMOOTH, own=NONE, inner=NONE, apart=False)
             known = callee.things - {ANY}
             library = not base.things or ANY in base.own or (not known and not made)
             if library:

@@ -32,8 +32,8 @@ follows the turn, and so does what is taken out of it. What a library makes of p
 it is known to leave entries alike.
 
 What is put into a container stays shared with it. Where a draw says into which of several, those are as many
-as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything, unless
-it is one number in all of them (`calls.is_single`).
+as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything, but
+for one number in all of them (`calls.is_single`).
 
 Draws. How many numbers that a generator gave are in a value is followed, too (`Value.draws`). Of one of few
 values paths see each; of several they may see no one. So what is made of several may set no number of turns.

@@ -195,9 +195,8 @@ class Value(NamedTuple):
 
 
 _ANYTHING = frozenset((ANY,))
-UNKNOWN = Value(
-    *(STEEP, STEEP, STEEP, STEEP, _ANYTHING, _ANYTHING, True), truth=True, raw=True, tossed=True, unseen=True
-)
+UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, _ANYTHING, _ANYTHING, data=True, truth=True, raw=True)
+UNKNOWN = UNKNOWN._replace(tossed=True, unseen=True, apart=True)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
