@@ -127,10 +127,8 @@ class Value(NamedTuple):
         return self.varies and (not self.data or self.apart)
 
     def __or__(self, other: Value) -> Value:
-        return self._make(
-            one | two if isinstance(one, frozenset) else max(one, two)
-            for one, two in zip(self, other, strict=True)
-        )
+        pairs: Iterable[tuple[Foreign, Foreign]] = zip(self, other, strict=True)
+        return Value(*(one | two if isinstance(one, frozenset) else max(one, two) for one, two in pairs))
 
     def steep(self) -> Value:
         """Of what may take any turn: a remainder, a comparison with a constant.
