@@ -42,7 +42,8 @@ class Statements(Expressions):
         """Until nothing changes: what is called and where data are, then what draws do; then tell."""
         self.settle()
         for key, value in self.marks.items():
-            self.marks[key] = Value(own=value.own, inner=value.inner, data=value.data)
+            own, inner = value.own - {NUMBER}, value.inner - {NUMBER}
+            self.marks[key] = Value(own=own, inner=inner, data=value.data)
         self.outermost |= self.marks
         self.left.clear()
         self.fill_roles()
