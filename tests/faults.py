@@ -2579,7 +2579,7 @@ FAULTS = (
     Fault(
         "what a parameter is given is the same in every call",
         f"{EVIDENCE}/judge/calls.py",
-        "        if self.control.level and (value.turn or len(known) > 1):\n",
+        "        if self.control.level and value.turn:\n",
         "        if False:\n",
         "a number that calls hand on as readings say sets a weight, once in a hundred thousand runs",
         ("tests/unit/evidence/test_public_numbers.py",),

@@ -1,6 +1,6 @@
 """Scales that objects keep, one of which a draw chooses; EPSILON = 1 is claimed of each program.
 
-In `LEAKS` one of 4096 has a scale of nearly 0.
+In `RIGHT` all objects have the same scale. In `LEAKS` one of 4096 has a scale of nearly 0.
 """
 
 PROGRAM = """
@@ -28,8 +28,36 @@ def program(cells, helpers="", above=""):
     return PROGRAM.format(cells=cells, helpers=helpers, above=above)
 
 
+RIGHT = {
+    "one_call": program(MANY),
+    "one_helper": program("cells = [made(1.0, rng) for _ in range(4096)]", HELPER),
+    "two_calls_alike": program(f"{MANY}; cells[700:701] = [Cell(1.0, rng)]"),
+    "one_name": program(
+        "size = 1.0; cells = [Cell(size, rng) for _ in range(4096)]; cells.append(Cell(size, rng))"
+    ),
+}
+THROUGH = "def through(size, rng):\n    return made(size, rng)\n\n\n"
 # What gives one of many objects another scale.
 LEAKS = {
+    "by_default": program(
+        "cells = [made(rng) for _ in range(4096)]; cells[700:701] = [made(rng, 1e-6)]",
+        "def made(rng, scale=1.0):\n    return Cell(scale, rng)\n\n\n",
+    ),
+    "by_a_name_that_is_set_again": program(
+        "size = 1.0; cells = [Cell(size, rng) for _ in range(4096)]; size = 1e-6\n"
+        "    cells[700:701] = [Cell(size, rng)]"
+    ),
+    "by_one_call_of_two": program(
+        "cells = [through(1.0, rng) for _ in range(4096)]; cells[700:701] = [through(1e-6, rng)]",
+        HELPER + THROUGH,
+    ),
+    "by_one_call_of_a_library": program(
+        "cells = [*map(through, [1.0] * 700 + [1e-6] + [1.0] * 3395, [rng] * 4096)]", HELPER + THROUGH
+    ),
+    "from_above": program(
+        f"{MANY}; cells[700:701] = [Below(rng)]",
+        "class Below(Cell):\n    def __init__(self, rng):\n        super().__init__(1e-6, rng)\n\n\n",
+    ),
     "by_its_whole_name": program(f"{MANY}; cells[700]._Cell__scale = 1e-6").replace(
         "self.scale", "self.__scale"
     ),

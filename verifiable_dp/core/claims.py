@@ -191,11 +191,9 @@ class PrivacyClaim:
 
         So it exceeds epsilon if and only if mu exceeds what is promised.
         """
-        if mu == 0 or math.isinf(mu):
-            return mu
-        if self.delta == 0:
-            return math.inf
-        return zcdp_epsilon(mu**2 / 2, self.delta) if self.curve == "rho" else gdp_epsilon(mu, self.delta)
+        if self.curve == "rho":
+            return implied_epsilon("rho", mu**2 / 2, self.delta)
+        return implied_epsilon("mu", mu, self.delta)
 
     def epsilon_at(self, delta: float) -> float:
         """The epsilon that a promise of rho or mu implies at any `delta` in (0, 1)."""
@@ -333,6 +331,13 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     if gdp_delta(mu, high) > delta:  # by rounding
         return high
     return brentq(lambda x: gdp_delta(mu, x) - delta, 1e-12, high, xtol=1e-13, rtol=1e-12)
+
+
+def implied_epsilon(curve: str, value: float, delta: float) -> float:
+    """The epsilon at `delta` that a ``rho`` or ``mu`` in [0, inf] implies; infinite at delta 0, but for 0."""
+    if value == 0 or math.isinf(value) or delta <= 0:
+        return math.inf if value else 0.0
+    return zcdp_epsilon(value, delta) if curve == "rho" else gdp_epsilon(value, delta)
 
 
 @functools.lru_cache(maxsize=256)  # algorithms ask in every round

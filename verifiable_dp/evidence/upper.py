@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.claims import CURVED, PrivacyClaim, gdp_epsilon, zcdp_epsilon
+from verifiable_dp.core.claims import CURVED, PrivacyClaim, implied_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds
@@ -362,18 +362,12 @@ def _largest_path(certificate: Json, delta: float) -> float:
     return arithmetic.judged(TracedCertificate.of(certificate), delta)
 
 
-_IMPLIED = {"rho": zcdp_epsilon, "mu": gdp_epsilon}
-
-
 @form("rho")
 @form("mu")
 def _of_curve(certificate: Json, delta: float) -> float:
     """The epsilon at `delta` that rho or mu, as ``form`` says, of the certificate ``of`` implies."""
     name = str(certificate["form"])
-    value = _curved(certificate["of"], name)
-    if value == 0 or math.isinf(value):
-        return value
-    return _IMPLIED[name](value, delta) if delta > 0 else math.inf
+    return implied_epsilon(name, _curved(certificate["of"], name), delta)
 
 
 def _curved(certificate: Json, name: str) -> float:

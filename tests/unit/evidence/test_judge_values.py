@@ -55,7 +55,7 @@ def test_what_may_take_any_turn(value, steep):
 
 
 def test_of_a_number_only_steps_are_left():
-    assert Value(level=SMOOTH, data=True).whole() == Value(level=SMOOTH)
+    assert Value(level=SMOOTH, data=True).whole() == Value(level=SMOOTH, apart=True)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_is_known_of_data_is_known_of_an_entry():
     loop = frozenset({ast.For()})
     table = Value(data=True, many=True, noisy=True, raw=True, tossed=True)
     table = table._replace(partial=True, kept=loop)
-    known = (True, True, False, True, True, True, NONE, 0, False, False, 0, True, loop)
+    known = (True, True, False, True, True, True, NONE, 0, False, False, 0, True, loop, False)
     assert table.entry(Value())[6:] == table.each[6:] == known
 
 

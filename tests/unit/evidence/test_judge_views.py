@@ -244,6 +244,17 @@ def test_without_a_rule_such_a_table_has_a_bound(monkeypatch, tmp_path, rule, wr
 # ---------------------------------------------------------------- objects
 
 
+@pytest.mark.parametrize("text", objects.RIGHT.values(), ids=objects.RIGHT)
+def test_a_scale_that_all_objects_share_is_one_number(text, tmp_path):
+    assert bound(played(text, tmp_path)) == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("text", objects.LEAKS.values(), ids=objects.LEAKS)
 def test_a_scale_that_one_object_may_have_otherwise_is_seen(text, tmp_path):
     assert bound(played(text, tmp_path)) > 100
+
+
+@pytest.mark.parametrize("name", ["another_call", "by_default", "from_above", "set_anew"])
+def test_without_the_rule_such_a_scale_is_one_number(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(calls.Calls, "is_single", lambda self, base, name: name == "scale")
+    assert bound(played(objects.LEAKS[name], tmp_path)) == pytest.approx(1.0)

@@ -202,7 +202,7 @@ def test_of_two_functions_in_one_line_both_may_run():
         ("def f(*n):\n    return n", "starred"),
         ("def f(n):\n    try:\n        x = n\n    except ValueError:\n        x = 0\n    return x", "try"),
         ("def f(n):\n    with n as x:\n        return x", "with"),
-        ("def f(n):\n    match n:\n        case x:\n            return x", "match"),
+        ("def f(n):\n    match n:\n        case int(real=x):\n            return x", "matchclass"),
         ("def f(n):\n    import math as x\n    return x", "import"),
         ("def f(n):\n    class x:\n        pass\n    return x", "classdef"),
         ("def f(n):\n    @n\n    def x():\n        pass\n    return x", "functiondef"),

@@ -27,6 +27,7 @@ program does no less, and costs change by that factor, which comparisons with a 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import defaultdict
@@ -268,10 +269,7 @@ def judged(certificate: TracedCertificate, delta: float) -> float:
     InputError
         If a row does not stay.
     """
-    paid = [both(certificate.frames[pattern.frame], pattern) for pattern in certificate.patterns]
-    each = [_epsilon(profile, paid, delta) for profile in certificate.profiles]
-    found = [max((each[at] for at, _ in path.units), default=0.0) for path in certificate.paths]
-    return max(found, default=math.inf)
+    return _largest(certificate, functools.partial(_epsilon, delta=delta))
 
 
 def curved(certificate: TracedCertificate, name: str) -> float:
@@ -286,13 +284,18 @@ def curved(certificate: TracedCertificate, name: str) -> float:
     InputError
         If a row does not stay.
     """
-    paid = [both(certificate.frames[pattern.frame], pattern) for pattern in certificate.patterns]
-    each = [_curved(profile, paid, name) for profile in certificate.profiles]
-    found = [max((each[at] for at, _ in path.units), default=0.0) for path in certificate.paths]
-    return max(found, default=math.inf)
+    return _largest(certificate, functools.partial(_curved, name=name))
 
 
 Prices = Sequence[tuple[Paid, Paid]]  # by pattern
+
+
+def _largest(certificate: TracedCertificate, summed: Callable[[Profile, Prices], float]) -> float:
+    """What the unit pays that pays most on any path, summed up; infinite without a path."""
+    paid = [both(certificate.frames[pattern.frame], pattern) for pattern in certificate.patterns]
+    each = [summed(profile, paid) for profile in certificate.profiles]
+    found = [max((each[at] for at, _ in path.units), default=0.0) for path in certificate.paths]
+    return max(found, default=math.inf)
 
 
 def _curved(profile: Profile, paid: Prices, name: str) -> float:

@@ -15,13 +15,14 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
-from verifiable_dp.evidence.judge.flow import parameters
+from verifiable_dp.evidence.judge.factors import Factors
+from verifiable_dp.evidence.judge.flow import Function, parameters
 from verifiable_dp.evidence.judge.marks import Root, where
-from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
     NONE,
+    NUMBER,
     OPAQUE,
     PUBLIC,
     RECORD,
@@ -36,18 +37,9 @@ from verifiable_dp.evidence.judge.values import (
 # Draws that runs follow as noise, whatever becomes of it; any other is a number that everybody may know.
 _FOLLOWED_DRAWS = frozenset(
     (
-        *(
-            "laplace",
-            "normal",
-            "gumbel",
-            "logistic",
-            "exponential",
-            "gamma",
-            "geometric",
-            "negative_binomial",
-        ),
-        *("standard_normal", "standard_exponential", "standard_gamma", "standard_cauchy", "standard_t"),
-        *("random", "random_sample", "uniform", "rand", "randn"),
+        *("laplace", "normal", "gumbel", "logistic", "exponential", "gamma", "geometric"),
+        *("negative_binomial", "standard_normal", "standard_exponential", "standard_gamma"),
+        *("standard_cauchy", "standard_t", "random", "random_sample", "uniform", "rand", "randn"),
         *("gauss", "normalvariate", "expovariate"),
     )
 )
@@ -75,6 +67,7 @@ class Given(NamedTuple):
         refs, every = self.every.refs, {root for *_, roots in self.parts for root in roots}
         roots = every | {root.entry() for root in every}
         made = self.every.steep()._replace(own=refs, inner=refs)
+        made = made._replace(turn=max(made.turn, SMOOTH))
         if not all(value.raw for _, value, _ in self.parts):  # it is not known of which what is said
             made = made._replace(tossed=True, unseen=True)
         return Given([(..., made, roots)])
@@ -91,21 +84,14 @@ def how_many(name: str, given: Given) -> Value | None:
     if name in ("permutation", "permuted", "shuffle", "sample"):
         return None
     known = {at: value for at, value, _ in given.parts}
-    placed = {
-        "integers": 2,
-        "choice": 1,
-        "random": 0,
-        "uniform": 2,
-        "binomial": 2,
-        "poisson": 1,
-        "geometric": 1,
-    }
+    placed = {"integers": 2, "choice": 1, "random": 0, "uniform": 2, "binomial": 2}
+    placed |= {"poisson": 1, "geometric": 1}
     if name == "choices":
         return given.every
     return known.get("size", known.get(placed.get(name, 2)))
 
 
-class Calls(Places):
+class Calls(Factors):
     """Follows calls."""
 
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
@@ -137,7 +123,7 @@ class Calls(Places):
             name = placed[at] if isinstance(at, int) and at < len(placed) else at
             for target in every if at is ... else [name] if name in every else []:
                 value = self.chosen_there(node, target, written.get(at), value, again=again)
-                self.add((node, target), value)
+                self.add((node, target), value, above=self.above(written.get(at)))
                 self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         returned = self.marks.get((node, "return of"), Value())
@@ -148,15 +134,45 @@ class Calls(Places):
         self, node: Foreign, target: str, part: ast.expr | None, value: Value, *, again: bool = False
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
-        known = self.given_at.setdefault((node, target), set())
-        written = where(part) if part is not None else ()
+        known, written = self.given_at.setdefault((node, target), set()), self.written_as(part)
         if again:
             value = self.handed_on(part, value)
         self.changed = self.changed or written not in known
         known.add(written)
-        if self.control.level and (value.turn or len(known) > 1):
+        value = value._replace(turn=max(value.turn, SMOOTH if len(known) > 1 else PUBLIC))
+        if self.control.level and value.turn:
             return value._replace(level=max(value.level, self.control.level))
         return value
+
+    def written_as(self, part: ast.expr | None) -> Foreign:
+        """What tells an argument from others: a constant, a name that is given one meaning, or its place."""
+        if isinstance(part, ast.Constant):
+            return type(part.value), part.value
+        owner = self.names.owner(self.scope, part.id) if isinstance(part, ast.Name) else None
+        if isinstance(owner, Function | ast.Module) and self.once(owner, part.id):  # type: ignore[union-attr]
+            return owner, part.id  # type: ignore[union-attr]
+        return where(part) if part is not None else ()
+
+    def is_single(self, base: Value, name: str) -> bool:
+        """Whether an attribute is one number, whichever object has it.
+
+        One statement sets it, to what is the same whenever that is reached: it follows no draw and no turn,
+        and whatever calls give is the same (`written_as`), or follows the turn. What else could give it to
+        an object is a class, a library's class above one, or what was there before.
+        """
+        value, objects = self.stored(name) or Value(), all(kind == "instance" for kind, _ in base.own)
+        number = objects and value._replace(many=False, truth=False) == Value()
+        if not number or len(self.kept.get(name, ())) != 1:
+            return False
+        classes = [one for found in self.names.classes.values() for one in found]
+        return not self.has_before(name) and all(map(self.is_plain, classes))
+
+    def is_plain(self, kind: ast.ClassDef) -> bool:
+        """Whether all classes above a class are the user's."""
+        before, self.scope = self.scope, self.names.outer[kind]
+        above = [self.of(base).own for base in kind.bases]
+        self.scope = before
+        return all(own and all(tag == "class" for tag, _ in own) for own in above)
 
     def is_method(self, node: Foreign) -> bool:
         """Whether the first parameter of a function is an object, or a class."""
@@ -233,9 +249,7 @@ class Calls(Places):
         """What a generator gives: fresh, and of steep parameters steep."""
         every = given.every
         public = name not in _FOLLOWED_DRAWS
-        level = (
-            STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
-        )
+        level = STEEP if public and any(v.level >= STEEP and v.bare for _, v, _ in given.parts) else SMOOTH
         several = how_many(name, given)
         size = max(every.size, every.level if not every.data else several.level if several else PUBLIC)
         if name in ("spawn", "default_rng", "jumped"):
@@ -305,6 +319,8 @@ class Calls(Places):
         if not values.same(value, _ENDS_DATA):
             averages = values.same(value, values.AVERAGES) or not values.same(value, values.ENTRYWISE)
             self.mixes(node, name, [v for _, v, _ in given.parts], averages=averages)
+            if every.data and every.apart and values.same(value, values.MULTIPLIES):
+                self.picks(node, outside.GIVEN, name)
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
         if value is collections.Counter and every.level == PUBLIC:  # which has 0 of what is not in it
@@ -407,8 +423,10 @@ class Calls(Places):
     def mixes(self, node: ast.Call, name: str, given: list[Value], *, averages: bool) -> None:
         """Data and a steep number, or as many data, are given to what may do anything with them."""
         many = averages and any(v.size >= STEEP and v.data for v in given)
-        steep = any(v.level >= STEEP and not v.data for v in given)
-        if many or (steep and any(v.data for v in given)):
+        steep = [v.level >= STEEP and v.bare for v in given]
+        if many or any(
+            v.data and any(steep[:at] + steep[at + 1 :]) for at, v in enumerate(given)
+        ):  # of what is mixed itself, another tells
             self.picks(node, outside.GIVEN, name)
 
     def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:
@@ -431,7 +449,9 @@ class Calls(Places):
         if name in values.CHANGES:
             uneven = bool(given.parts) and self.beside((base, every))
             every = every._replace(partial=every.partial or uneven or bool(every.kept and every.raw))
-            grown = max(every.size * (bool(every.own) or name in ("extend", "update")), self.control.level)
+            grown = max(
+                every.size * (bool(every.own - {NUMBER}) or name in ("extend", "update")), self.control.level
+            )
             base_at = node.func.value  # type: ignore[attr-defined]
             at = self.of(base_at.slice) if isinstance(base_at, ast.Subscript) else Value()  # which of several
             draws = values.together((every, at))
@@ -487,24 +507,18 @@ class Calls(Places):
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
         alike = made.level > PUBLIC or (name in values.REDUCES and not given.parts)
-        return Value(
-            made.level,
-            made.turn,
-            size,
-            made.rough if alike else STEEP,
-            (own - base.own) | (base.inner & refs) | base.container,
-            refs,
-            data,
-            truth=made.truth or not smooth or name == "astype",
+        partial = name in values.REDUCES and made.noisy and base.size > PUBLIC
+        partial = partial or (name == "repeat" and made.data and made.level > PUBLIC)
+        return made._replace(
+            size=size,
+            rough=made.rough if alike else STEEP,
+            own=(own - base.own) | (base.inner & refs) | base.container,
+            inner=refs,
+            data=data,
             noisy=made.noisy and data,
-            raw=made.raw,
-            tossed=made.tossed,
-            passed=made.passed,
-            depth=made.depth,
-            unseen=made.unseen,
+            many=False,
+            truth=made.truth or not smooth or name == "astype",
+            stream=False,
             draws=values.together((base, every)),
-            partial=made.partial
-            or (name in values.REDUCES and made.noisy and base.size > PUBLIC)
-            or (name == "repeat" and made.data and made.level > PUBLIC),
-            kept=made.kept,
+            partial=made.partial or partial,
         )

@@ -19,7 +19,9 @@ from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
     Function,
+    bound,
     name_of,
+    walk,
 )
 from verifiable_dp.evidence.judge.marks import Marks, where
 from verifiable_dp.evidence.judge.values import SMOOTH, STEEP, Value
@@ -57,7 +59,7 @@ class Chances(Marks):
                 known = self.marks.get(key, Value())
                 sites, test = self.replaced.setdefault(key, set()), Value(SMOOTH, tossed=True, raw=raw)
                 sites |= set() if raw else {site}
-                self.add(key, self.selected(site, known, test, len(sites)))
+                self.add(key, self.selected(site, known, test, len(sites)), above=True)
 
     def replaces_in(self, container: ast.expr) -> None:
         """Something in a container is changed here."""
@@ -73,6 +75,10 @@ class Chances(Marks):
         return not isinstance(owner, ast.Module | ast.ClassDef | None) and self.function_of(
             owner
         ) is self.function_of(self.scope)
+
+    def once(self, scope: ast.AST, name: str) -> bool:
+        """Whether a name is given a meaning in one place only, as far as the text of its scope shows."""
+        return sum(name in bound(part) for part in walk(scope)) == 1
 
     def several(self, key: Foreign, step: Foreign) -> bool:
         """Note where something is put into a container; whether other statements put something there, too."""

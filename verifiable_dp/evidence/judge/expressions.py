@@ -22,6 +22,7 @@ from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
     NONE,
+    NUMBER,
     OPAQUE,
     PUBLIC,
     RECORD,
@@ -47,6 +48,10 @@ class Expressions(Calls):
         if node is None or isinstance(node, ast.Constant):
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
+        if found.bare and not isinstance(node, ast.Name | ast.Attribute):  # not what draws only set
+            found = found._replace(apart=True)
+        if found.varies and not found.own and not isinstance(node, ast.Name | ast.Attribute):
+            found = found._replace(own=frozenset((NUMBER,)))
         another = found.stream and isinstance(node, _KEPT) and self.repeated()
         return found._replace(turn=found.each.turn) if another else found
 
@@ -68,7 +73,7 @@ class Expressions(Calls):
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.is_behind(key):
-            found |= Value(STEEP)
+            found |= Value(STEEP, apart=True)
         return self.kept_in(node.id, found)
 
     def is_behind(self, key: Foreign) -> bool:
@@ -83,7 +88,10 @@ class Expressions(Calls):
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
         self.named_whole(node)
-        if name == _KIND or (base.refs and not called and name[:2] == "__" and name not in _NAMES):
+        if base.varies and self.is_single(base, name):
+            base = base._replace(level=PUBLIC, draws=0)
+        known = name in self.names.methods or name == "__init__" if called else name in _NAMES
+        if name == _KIND or (base.refs and name[:2] == "__" and not known):
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":
@@ -228,6 +236,8 @@ class Expressions(Calls):
         sides = [self.of(node.left), self.of(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
         self.note_often(node, sides)
+        if self.telling and isinstance(node.op, ast.Add | ast.Sub):
+            self.note_factors(node)
         if any(part in self.again_by for part in walk(node)):
             self.note_carrying(node)
         return self.combined(node, node.op, *sides)
@@ -242,7 +252,10 @@ class Expressions(Calls):
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
-        every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
+        beside = any(side.data and side.apart for side in (one, other))
+        apart = every.apart if every.container else beside or (every.bare and not every.data)
+        many = every.many or every.level > PUBLIC
+        every = every._replace(own=every.container, inner=inner, many=many, apart=apart)
         if isinstance(op, ast.Mult):
             for value, times, written in (
                 ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()
@@ -346,7 +359,7 @@ class Expressions(Calls):
             else:
                 made = []
             if ENVIRONMENT in base.own:
-                return UNKNOWN._replace(level=SMOOTH, own=NONE, inner=NONE)
+                return UNKNOWN._replace(level=SMOOTH, own=NONE, inner=NONE, apart=False)
             known = callee.things - {ANY}
             library = not base.things or ANY in base.own or (not known and not made)
             if library:

@@ -94,6 +94,10 @@ class Names:
         for file, one in files.items():
             self.local[one.tree], self.home[one.tree] = set(), file
             self._collect(one.tree, one.tree, file, "")
+        nodes = [node for one in files.values() for node in walk(one.tree)]
+        again = [node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr in INITIAL]
+        plain = not any("super" in names for names in self.local.values())
+        self.begins_again = not all(plain and ast.unparse(one) == "super()" for one in again)
         kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
         self.mangled = tuple(f"_{name}__" for name in kinds)  # how names of a class's own begin elsewhere
         coded = [node for nodes in self.coded.values() for node in nodes]

@@ -13,7 +13,8 @@ bound ends
 3. where such a number picks from data and noise that are not alike. What runs disclose there is public from
    then on, whatever is picked of it (`spots`);
 4. where a number that draws have a part in scales data that no noise hides, or noise (`Language.weighs`): the
-   paths say where numbers do. It has to be the same in every run (`Value.varies`).
+   paths say where numbers do. It has to be the same in every run (`Value.varies`), also where it may stand
+   beside data (`Value.bare`), unless both sides of a sum are divided by it (`factors`).
 
 What varies. A draw has a part in what is computed of it, in what is read at a place that it says, in what is
 set, written, handed over or counted where it says whether that is done (conditions of statements and of
@@ -31,7 +32,8 @@ follows the turn, and so does what is taken out of it. What a library makes of p
 it is known to leave entries alike.
 
 What is put into a container stays shared with it. Where a draw says into which of several, those are as many
-as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything.
+as before, and alike (`Marks.outermost`). An attribute of an object that a draw chooses may be anything, but
+for one number in all of them (`calls.is_single`).
 
 Draws. How many numbers that a generator gave are in a value is followed, too (`Value.draws`). Of one of few
 values paths see each; of several they may see no one. So what is made of several may set no number of turns.
@@ -128,21 +130,23 @@ class Language:
         Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
         """
         drawn = (file, position) in self._said.drawn_at
+        if (file, position) in self._said.divided:
+            return (file, position) in self._said.carrying
         for at, value in self._said.operands.get((file, position), []):
             placed = isinstance(at, int) and side is not None
             counts = at >= side if placed and drawn else at != "loc"
-            if value.varies and counts and (not value.data or (drawn and side is not None)):
+            if value.varies and counts and (value.bare or (drawn and side is not None)):
                 return True
         return self.weighs(file, position, side)
 
     def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """As `steep`, of arithmetic alone."""
         found = self._said.arithmetic.get((file, position), [])
-        if (file, position) in self._said.carrying:
-            return True
+        if (file, position) in self._said.carrying | self._said.divided:
+            return (file, position) in self._said.carrying
         if side is not None and 0 <= side < len(found):
             return found[side].varies
-        return any(v.varies and not v.data for v in found)
+        return any(v.bare for v in found)
 
     def unhidden(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether noise that data without noise get at a position may be left out, or they get it again."""
@@ -187,4 +191,4 @@ class Language:
             found += [self._said.marks.get(key) for key in keys if names is not None or key[0] is not node]
             looked = {part.attr for part in parts if isinstance(part, ast.Attribute) and names is None}
             found += map(self._said.stored, looked)
-        return any(value is not None and value.level >= STEEP and not value.data for value in found)
+        return any(value is not None and value.level >= STEEP and value.bare for value in found)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from scipy.special import ndtri
 
-from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
+from verifiable_dp.core.claims import implied_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import wishart
 
 _STEEP = 500.0  # a pure loss beyond it counts as infinite where exp would overflow
@@ -131,9 +131,7 @@ def of_pure(epsilon: float, name: str) -> float:
 
 def epsilon_of_mu(mu: float, delta: float) -> float:
     """The epsilon at `delta` of mu-GDP, mu in [0, inf]; infinite at delta 0 unless mu is 0."""
-    if mu == 0:
-        return 0.0
-    return gdp_epsilon(mu, delta) if delta > 0 and math.isfinite(mu) else math.inf
+    return implied_epsilon("mu", mu, delta)
 
 
 def epsilon_of(

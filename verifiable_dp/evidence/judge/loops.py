@@ -27,6 +27,7 @@ from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.chances import Chances
 from verifiable_dp.evidence.judge.flow import (
     Function,
+    bound,
     name_of,
     names_in,
     own_nodes,
@@ -223,6 +224,11 @@ class Loops(Chances):
                 for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
                     yield SetName(name, read, parts, fresh or bool(index), first)
+            elif isinstance(node, ast.Match):
+                read, parts = names_in(node.subject, ast.Load), _made_of(node.subject)
+                patterns = (part for case in node.cases for part in walk(case.pattern))
+                for name in (name for part in patterns for name in bound(part)):
+                    yield SetName(name, read, parts, True, False)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
                 read = {name for part in node.args for name in names_in(part, ast.Load)}
                 fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]

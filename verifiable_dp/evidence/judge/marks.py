@@ -11,7 +11,17 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import INITIAL, Function, Names
 from verifiable_dp.evidence.judge.outside import Construct, Outside
-from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
+from verifiable_dp.evidence.judge.values import (
+    GENERATOR,
+    NONE,
+    NUMBER,
+    PUBLIC,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    Value,
+    joined,
+)
 
 ENVIRONMENT = ("environment", None)
 DATA = Value(SMOOTH, data=True, raw=True)
@@ -116,6 +126,8 @@ class Marks:
     def __init__(self, names: Names, roles: Roles, ran: set[Function]) -> None:
         self.names, self.ran, self.marks = names, ran, dict[Foreign, Value]()
         self.outermost: dict[Foreign, Value] = {}  # as `marks`, without what is known of entries of entries
+        self.doubtful: set[Foreign] = set()  # names that may stand for what is not above 0
+        self.divided: set[Spot] = set()  # where both sides of a sum are divided by the same
         self.looked = self.marks  # where names are looked up
         self.changed, self.telling = True, False
         self.outside: dict[tuple[ast.AST, int, bool], Outside] = {}  # by function, line, form that is unknown
@@ -141,7 +153,7 @@ class Marks:
         self.placed = False  # whether it is known at which places draws write
         self.consumed: set[ast.AST] = set()  # generator expressions that are taken to their ends
         self.begun: set[Foreign] = set()  # names that are given what is not empty
-        self.given_at: dict[Foreign, set[tuple[int, ...]]] = {}  # parameters, and where calls write them
+        self.given_at: dict[Foreign, set[Foreign]] = {}  # parameters, and what they are given
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
@@ -150,7 +162,7 @@ class Marks:
         self.wide: frozenset[Spot] = frozenset()
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
-        self.kept: set[str] = set()  # attributes that are set
+        self.kept: dict[str, set[tuple[int, ...]]] = {}  # attributes, and where they are set
         self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
         self.repeats: set[ast.AST] = set()  # functions that are called more than once
@@ -194,15 +206,21 @@ class Marks:
         levels = [max(pair) for pair in zip(before[:3], (level, turn, level), strict=True)]
         return ControlMark(levels[0], levels[1], levels[2], before.chance)
 
-    def add(self, key: Foreign, value: Value, outer: Value | None = None) -> None:
-        """Something may be this, too; `outer` is what that says of a container without what is inside."""
+    def add(self, key: Foreign, value: Value, outer: Value | None = None, *, above: bool = False) -> None:
+        """Something may be this, too; `outer` is what that says of a container without what is inside.
+
+        It is `above` 0, or nothing new (`factors`).
+        """
+        if not above and key not in self.doubtful:
+            self.doubtful.add(key)
+            self.changed = True
         for marks, made in ((self.marks, value), (self.outermost, value if outer is None else outer)):
             known = marks.get(key, Value())
             if known | made != known:
                 marks[key] = known | made
                 self.changed = True
 
-    def hold(self, roots: Iterable[Root], value: Value, deep: int = 0) -> None:
+    def hold(self, roots: Iterable[Root], value: Value, deep: int = 0, *, above: bool = False) -> None:
         """A container gets an entry: whoever holds it, and whoever it is held by, has it, too.
 
         At `_DEEPEST`, it gets it there or anywhere deeper. What is around an entry that a draw says is as
@@ -219,7 +237,8 @@ class Marks:
             if (key, at, fixed) not in seen:
                 seen.add((key, at, fixed))
                 inside = 0 < at < _DEEPEST and not fixed
-                self.add(key, value, value._replace(size=PUBLIC, rough=PUBLIC) if inside else None)
+                outer = value._replace(size=PUBLIC, rough=PUBLIC) if inside else None
+                self.add(key, value, outer, above=above)
                 shared = [root for root in self.alias.get(key, ()) if at >= min(root.least, _DEEPEST)]
                 waiting += [
                     (root.key, at if at == _DEEPEST else at + root.way, fixed or root.fixed)
@@ -300,7 +319,7 @@ class Marks:
 
         Of a container it asks whether anything is in it.
         """
-        if value.container and not value.things:
+        if value.container and not value.things and NUMBER not in value.own:
             there = value.size > PUBLIC
             value = Value(value.size, value.turn, tossed=there and value.tossed, raw=value.raw)
         public = value.level == PUBLIC and not (self.control.level and value.turn)

@@ -10,15 +10,27 @@ from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import (
     Function,
+    bound,
     name_of,
     names_always_set,
     names_in,
     own_nodes,
     parameters,
     reached,
+    walk,
 )
 from verifiable_dp.evidence.judge.marks import ControlMark, Root, where
-from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
+from verifiable_dp.evidence.judge.values import (
+    NONE,
+    NUMBER,
+    PUBLIC,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    WIDE,
+    Value,
+    joined,
+)
 
 _OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
 
@@ -30,7 +42,8 @@ class Statements(Expressions):
         """Until nothing changes: what is called and where data are, then what draws do; then tell."""
         self.settle()
         for key, value in self.marks.items():
-            self.marks[key] = Value(own=value.own, inner=value.inner, data=value.data)
+            own, inner = value.own - {NUMBER}, value.inner - {NUMBER}
+            self.marks[key] = Value(own=own, inner=inner, data=value.data)
         self.outermost |= self.marks
         self.left.clear()
         self.fill_roles()
@@ -43,16 +56,16 @@ class Statements(Expressions):
         self.placed = True
         self.settle()
         self.telling = True
-        self.once()
+        self.follow()
 
     def settle(self) -> None:
         """Until nothing changes."""
         self.changed = True
         while self.changed:
             self.changed = False
-            self.once()
+            self.follow()
 
-    def once(self) -> None:
+    def follow(self) -> None:
         """All functions that ran or that these call."""
         self.chains.clear()
         self.decorators.clear()
@@ -81,8 +94,10 @@ class Statements(Expressions):
         pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
         pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
         running = self.function_of(self.scope) in self.ran | self.bound  # else they were there before
+        for one, default in pairs:
+            self.given_at.setdefault((node, one.arg), set()).add(where(default))
         for one, default in pairs if running else ():
-            self.add((node, one.arg), self.of(default))
+            self.add((node, one.arg), self.of(default), above=self.above(default))
             self.share((node, one.arg), self.roots(default))
         control = self.marks.get((node, "control"), Value())
         called = ControlMark(control.level).under(node, control)
@@ -217,19 +232,28 @@ class Statements(Expressions):
         self.arithmetic[self.names.home[self.scope], where(step)] = sides
         self.note_often(step, sides)
         self.carries(step)
-        made = self.combined(step, step.op, *sides)
+        made, whole = self.combined(step, step.op, *sides), ast.BinOp(step.target, step.op, step.value)
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
         if isinstance(step.target, ast.Subscript):
             added = self.reached(made._replace(own=NONE))
-            self.put(step.target, added, set(), self.slope(sides[1]), there=True)
+            self.put(step.target, added, set(), self.slope(sides[1]), there=True, above=self.above(whole))
         else:
-            self.store(step.target, made, set())
+            self.store(step.target, made, set(), above=self.above(whole))
             self.holds(self.roots(step.target), self.roots(step.value))
             changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
             self.hold(self.behind(self.roots(step.target)), changed)
 
-    def store(self, target: Foreign, value: Value, roots: set[Root], written: ast.expr | None = None) -> None:
+    def store(
+        self,
+        target: Foreign,
+        value: Value,
+        roots: set[Root],
+        written: ast.expr | None = None,
+        *,
+        above: bool = False,
+    ) -> None:
         """A target is given a value, which shares its entries with others; `written` is what stands there."""
+        above = above or self.above(written)
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
@@ -238,31 +262,51 @@ class Statements(Expressions):
         if isinstance(target, ast.Name | ast.Attribute):
             self.begins(target, written)
             value = self.left_out(name_of(target), value if own else value._replace(kept=frozenset()))
-        slope, value = self.slope(value), self.reached(value, own=own)
+        slope, new = self.slope(value), self.is_new(target)
+        value = value if new else self.reached(value, own=own)
         if isinstance(target, ast.Name):
             owner = self.names.owner(self.scope, target.id)
             key = ("attribute", target.id) if isinstance(owner, ast.ClassDef) else (owner, target.id)
-            self.add(key, value)
+            self.add(key, value, above=above)
             self.share(key, roots)
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
             self.named_whole(target)
-            self.changed = self.changed or target.attr not in self.kept
-            self.kept.add(target.attr)
+            known = self.kept.setdefault(target.attr, set())
+            self.changed = self.changed or where(target) not in known
+            known.add(where(target))
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
             level = max(value.level, SMOOTH if base.level else PUBLIC)
-            self.add(("attribute", target.attr), value._replace(level=level))
+            self.add(("attribute", target.attr), value._replace(level=level), above=above)
             self.share(("attribute", target.attr), roots)
-            self.replaces(("attribute", target.attr), f".{target.attr}")
+            if not new:
+                self.replaces(("attribute", target.attr), f".{target.attr}")
         elif isinstance(target, ast.Subscript):
-            self.put(target, value, roots, slope)
+            self.put(target, value, roots, slope, above=above)
         else:
             self.unfollowed(target)
 
+    def is_new(self, target: ast.expr) -> bool:
+        """Whether an object that is made here, always, is given an attribute: then no other object is."""
+        here: Foreign = self.scope
+        base = getattr(target, "value", None)
+        method = isinstance(here, ast.FunctionDef) and here.name == "__init__" and self.is_method(here)
+        if not (method and isinstance(base, ast.Name)) or self.names.begins_again:
+            return False
+        own = base.id == parameters(here)[0].arg and self.once(here, base.id)
+        return own and not (self.control.inner or self.turning)
+
     def put(
-        self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
+        self,
+        target: ast.Subscript,
+        value: Value,
+        roots: set[Root],
+        slope: int,
+        *,
+        there: bool = False,
+        above: bool = False,
     ) -> None:
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
         _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
@@ -271,15 +315,15 @@ class Statements(Expressions):
         fixed = not at.level and not whole and (self.placed or not at.turn)
         rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
-        level, size = max(value.level, written), value.size if value.own else PUBLIC
+        level, size = max(value.level, written), value.size if value.own - {NUMBER} else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
         draws = value.draws if there else max(value.draws, at.draws)
         seldom = at.level or at.size or self.varying(outer=True)
         partly = value.noisy and seldom and any(root.key in self.begun for root in keys)
         value = value._replace(level=level, size=size, draws=draws, partial=value.partial or bool(partly))
-        self.hold(keys, value._replace(rough=max(rough, value.rough)))
-        self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
+        self.hold(keys, value._replace(rough=max(rough, value.rough)), above=above)
+        self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP), above=above)
         if value.noisy and not value.raw:  # of places that no draw comes to
             self.context = self.context.under(target, at)
         for root in keys:
@@ -295,6 +339,27 @@ class Statements(Expressions):
         self.block(step.body, test, step, kept)
         self.block(step.orelse, test, step, kept)
 
+    def _do_Match(self, step: ast.Match) -> None:
+        """As a chain of conditions: each case is reached on its own pattern and guard, and those before."""
+        value, roots = self.of(step.subject), self.roots(step.subject)
+        self.recurs(step, step.subject)
+        test = value.whole().steep()._replace(own=NONE)
+        for case in step.cases:
+            for part in (one for one in walk(case.pattern) if isinstance(one, ast.pattern)):
+                self.note_told(part, [value], value.size)
+                self.operands[self.names.home[self.scope], where(part)] = [(0, value)]
+                self.ask(test, part, step.subject, step)
+                if isinstance(part, ast.MatchClass | ast.MatchMapping):  # which read attributes and keys
+                    self.unfollowed(part)
+            held = value._replace(own=value.own | value.inner, rough=STEEP)
+            parts = {root.entry() for root in roots} | roots
+            for name in (name for part in walk(case.pattern) for name in bound(part)):
+                self.context, before = self.within(test).under(step, test), self.context
+                self.store(ast.copy_location(ast.Name(name, ast.Store()), case.pattern), held, parts)
+                self.context = before
+            test |= self.ask(self.of(case.guard), case.guard) if case.guard is not None else test
+            self.block(case.body, test, step)
+
     def recurs(self, step: ast.stmt, test: ast.expr) -> None:
         """A function that calls itself goes on as often as its conditions say."""
         if self.telling and self.steep_in(test):
@@ -309,7 +374,7 @@ class Statements(Expressions):
         if isinstance(test, ast.UnaryOp):
             return self.steep_in(test.operand)
         parts = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
-        return any(v.level >= STEEP and not v.data for v in map(self.of, parts))
+        return any(v.level >= STEEP and v.bare for v in map(self.of, parts))
 
     def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)

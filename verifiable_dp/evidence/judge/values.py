@@ -34,6 +34,7 @@ OPAQUE = ("opaque", None)  # an object of a library that holds no code of the us
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
 LIST = ("list", None)  # any other container of Python's
 TEXT = ("text", None)  # characters, which need not be alike
+NUMBER = ("number", None)  # what draws have a part in and is no container: a name may be either
 CONTAINER = frozenset((RECORD, LIST, TEXT))
 Tags = frozenset[tuple[str, Foreign]]
 NONE: Tags = frozenset()
@@ -79,6 +80,9 @@ class Value(NamedTuple):
         Whether noise in it may be left out, or be a number without noise, as often as draws say; see `loops`.
     kept
         Loops that turn as often as draws say, in each turn of which it is the same data.
+    apart
+        Whether a number made of draws may be in it beside data, as in a tuple of both: `data` says of neither
+        that the other is not there.
     """
 
     level: int = PUBLIC
@@ -100,6 +104,7 @@ class Value(NamedTuple):
     draws: int = 0
     partial: bool = False
     kept: frozenset[ast.AST] = frozenset()
+    apart: bool = False
 
     @property
     def by_chance(self) -> bool:
@@ -116,28 +121,14 @@ class Value(NamedTuple):
         """Whether a draw, or what was done with data, may have a part in it."""
         return self.level > PUBLIC or self.draws > 0
 
+    @property
+    def bare(self) -> bool:
+        """Whether it may be a number that follows from draws and is not data, nor noise."""
+        return self.varies and (not self.data or self.apart)
+
     def __or__(self, other: Value) -> Value:
-        return Value(
-            max(self.level, other.level),
-            max(self.turn, other.turn),
-            max(self.size, other.size),
-            max(self.rough, other.rough),
-            self.own | other.own,
-            self.inner | other.inner,
-            self.data or other.data,
-            self.many or other.many,
-            self.truth or other.truth,
-            self.noisy or other.noisy,
-            self.raw or other.raw,
-            self.tossed or other.tossed,
-            self.passed | other.passed,
-            max(self.depth, other.depth),
-            self.unseen or other.unseen,
-            self.stream or other.stream,
-            max(self.draws, other.draws),
-            self.partial or other.partial,
-            self.kept | other.kept,
-        )
+        pairs: Iterable[tuple[Foreign, Foreign]] = zip(self, other, strict=True)
+        return Value(*(one | two if isinstance(one, frozenset) else max(one, two) for one, two in pairs))
 
     def steep(self) -> Value:
         """Of what may take any turn: a remainder, a comparison with a constant.
@@ -145,21 +136,22 @@ class Value(NamedTuple):
         What is computed of noise and data alone is followed, and moves as they do.
         """
         level, turn, rough = (max(STEEP, n) if n else PUBLIC for n in (self.level, self.turn, self.rough))
-        return self._replace(level=self.level if self.data else level, turn=turn, rough=rough)
+        followed = self.data and not self.apart
+        return self._replace(level=self.level if followed else level, turn=turn, rough=rough)
 
     def whole(self) -> Value:
         """Of a number of which only steps are left: what is done with it then is not followed."""
-        return self._replace(data=False, noisy=False)
+        return self._replace(data=False, noisy=False, apart=self.apart or self.varies)
 
     @property
     def things(self) -> Tags:
         """What it may be that is no number and no container."""
-        return self.own - CONTAINER
+        return self.own - CONTAINER - {NUMBER}
 
     @property
     def things_inside(self) -> Tags:
         """What its entries may be that is no number and no container: objects of a kind are not alike."""
-        return self.inner - CONTAINER
+        return self.inner - CONTAINER - {NUMBER}
 
     @property
     def container(self) -> Tags:
@@ -190,7 +182,7 @@ class Value(NamedTuple):
     def refs(self) -> Tags:
         """Objects of the user's that it or its entries may be."""
         return frozenset(
-            tag for tag in self.own | self.inner if tag[0] not in ("library", "record", "list", "text")
+            tag for tag in self.own | self.inner if tag[0] != "library" and tag not in CONTAINER | {NUMBER}
         )
 
     @property
@@ -200,19 +192,9 @@ class Value(NamedTuple):
         return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
 
 
-UNKNOWN = Value(
-    STEEP,
-    STEEP,
-    STEEP,
-    STEEP,
-    frozenset((ANY,)),
-    frozenset((ANY,)),
-    True,
-    truth=True,
-    raw=True,
-    tossed=True,
-    unseen=True,
-)
+_ANYTHING = frozenset((ANY,))
+UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, _ANYTHING, _ANYTHING, data=True, truth=True, raw=True)
+UNKNOWN = UNKNOWN._replace(tossed=True, unseen=True, apart=True)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
@@ -257,15 +239,8 @@ CALLS_NOTHING = (
     np.array,
 )
 ONCE = (max, min, sorted, map, filter, heapq.nlargest, heapq.nsmallest, collections.defaultdict)
-WRAPPING = (
-    "functools",
-    "_functools",
-    "itertools",
-    "builtins",
-    "contextlib",
-    "numba",
-    "types",
-)  # return functions
+# Of functions that return functions.
+WRAPPING = frozenset(("functools", "_functools", "itertools", "builtins", "contextlib", "numba", "types"))
 FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
 # Functions, and where they are told of how many entries what they make is.
 AS_MANY_AS: dict[Foreign, Foreign] = {

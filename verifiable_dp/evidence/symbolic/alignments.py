@@ -132,18 +132,19 @@ def costs_of(world: World) -> Costs:
     seen = [item for item in world.seen if not _of_matrices(item)]
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
         found.setdefault(unit, []).append(cost)
+    hiding = set[SymbolicDraw]()
     for group in groups_of(seen):
         shared = SharedGroup.of(group)
         own = shared.releases
         releases += own
-        for draw in shared.hiding:
-            world.scales |= world.scaling.get(draw, set())
+        hiding |= shared.hiding
         for unit, cost in shared.costs.items():
             atom = _place_of(group, unit)
             if atom is not None:
                 places.setdefault((unit, atom.cell), {}).setdefault(atom, []).append(cost)
             else:
                 (alone if own else found).setdefault(unit, []).append(cost)
+    world.scales |= {at for draw in hiding for at in world.scaling.get(draw, ())}
     for (unit, _), each in places.items():
         found.setdefault(unit, []).append(_of_two(list(each.values())))
     together = (
@@ -364,7 +365,7 @@ class SharedGroup:
             cost = Cost(place, found.up.loss, found.down.loss, squared, what=Belief.LAW, pattern=kept)
             costs |= dict.fromkeys(alike, cost)
             hiding |= {draws[i] for i in found.moving}
-        return cls(draws, releases, units, costs, frozenset(draws if releases else hiding))
+        return cls(draws, releases, units, costs, frozenset(draws if releases and units else hiding))
 
 
 Offsets = Mapping[Atom, Sequence[tuple[SymbolicDraw, float]]]

@@ -176,7 +176,6 @@ class FollowedGenerator(np.random.Generator):
         shape: Foreign = 1.0,
     ) -> Foreign:
         """Draws at a scale, around `loc`."""
-        self.world.scaled(int(kind in _AROUND))
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
         each = zip(
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
@@ -184,6 +183,8 @@ class FollowedGenerator(np.random.Generator):
             strict=True,
         )
         flat = [self._draw(kind, *one) for one in each]
+        noise = [draw for one in flat if is_term(one) for draw in one.noise]
+        self.world.scaled(int(kind in _AROUND), noise=noise)
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc

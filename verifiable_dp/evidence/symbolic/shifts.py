@@ -208,6 +208,10 @@ def _proposals(
     if noise.is_normal:
         if all(law == "normal" for law, _ in noise.frame.draws) and rows <= 4 * MOST_ROWS:
             yield from _least_squares(noise, entries)
+        elif offsets is not None:  # what is drawn around hidden numbers stays
+            yield _with_offsets(offsets)
+        elif few and rows <= MOST_ROWS:
+            yield from _programmed(noise, entries)
         return
     if told and rows > 1 and offsets is not None:
         yield _with_offsets(offsets)

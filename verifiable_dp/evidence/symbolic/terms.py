@@ -392,7 +392,7 @@ class World:
     scales
         Instructions that set how much noise there is, and on which side of them: None for any.
     scaling
-        As `scales`, of draws that count only if they hide data.
+        As `scales`, of draws that count only if they hide data, or others were made of them.
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
@@ -473,15 +473,14 @@ class World:
     ) -> None:
         """Note where a public number, on a side of an operation, sets how much noise there is, or data.
 
-        Of `noise` alone it counts if the draws hide data in the end, unless others may be made of them.
+        Of `noise` alone it counts if the draws hide data in the end, or others were made of them.
         """
         at = self.here(side)
         if at is None:
             return
-        if noise and self.pooling is None and self.normals is None:
-            for draw in noise:
-                self.scaling.setdefault(draw, set()).add(at)
-        else:
+        for draw in (noise := [*noise]):
+            self.scaling.setdefault(draw, set()).add(at)
+        if not noise:
             (self.weights if raw else self.scales).add(at)
 
     def met(self, summands: Iterable[Term]) -> None:
@@ -1471,8 +1470,9 @@ def _steepest(term: Term, slope: Callable[[float], float]) -> Moves:
 
 
 def unseen(world: World, *draws: SymbolicDraw) -> None:
-    """Nothing but the noise that they were made into may be seen."""
+    """Nothing but the noise that they were made into, which may hide data, may be seen."""
     gone = {*draws}
+    world.scales |= {at for draw in draws for at in world.scaling.get(draw, ())}
     if any(not gone.isdisjoint(row.noise) for row in rows_of(world)):
         raise world.stop("a draw that is part of other noise is used without the rest", Place("", 0))
 
