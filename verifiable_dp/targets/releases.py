@@ -156,7 +156,7 @@ class ReleaseSampler(SeenRuns):
         mixed = any(self.texts.get(number, text) != text for number, text in known.items())
         if mixed or len(known) < len(distinct):
             raise InputError(
-                "release must not return two texts with one CRC-32, which an audit cannot tell apart; "
+                "release must not return two texts with the same CRC-32, which an audit cannot tell apart; "
                 "return numbers, or other texts"
             )
         if len(self.texts) < _LOOK:

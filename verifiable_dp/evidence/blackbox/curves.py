@@ -424,7 +424,7 @@ def _curve_in_words(numbers: Json, result: Json) -> str:
     said = bounded(numbers, result)
     if result["verdict"] == "refuted":
         said = f"{breaking(numbers, result)}, p-value {p_value(float(result['p_value']))}"
-    return f"{len(numbers['points'])} points of {numbers['runs']} runs a side: {said}"
+    return f"{len(numbers['points'])} points of {numbers['runs']} runs on each side: {said}"
 
 
 def _clearest(result: Json) -> int:

@@ -58,7 +58,7 @@ class PositionsResult(Recorded, frozen=True):
 POSITIONS = Kind(
     KIND,
     "privacy",
-    "exact tests of whether runs have one law wherever they stand in a call",
+    "exact tests of whether all runs of a call have the same distribution",
     short="the comparison of runs",
     rank=70,
     counts=True,

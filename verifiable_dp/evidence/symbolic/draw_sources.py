@@ -130,7 +130,7 @@ class DrawSource:
         """Make one more coin of it; the bound ends if coins can fall together as at no value looked at."""
         self._coins = coins = [*self._coins[-_TOGETHER:], coin]
         if len(coins) > 1 and enclosures.known("rare", coins, 0.0, lambda: _is_rare(coins)):
-            raise self.world.stop("coins of one draw may fall together as hardly ever")
+            raise self.world.stop("coins of one draw may come out in a rare combination")
 
     def count(self) -> None:
         """What has shaped it sets how much noise there is, as it meets the data."""
@@ -162,7 +162,7 @@ class DrawSource:
         if self.world.oracle is not None:
             raise self.world.stop("a uniform draw is told by an answer")
         if self.state is not None:
-            raise self.world.stop("a uniform draw that raw chances were compared with is used once more")
+            raise self.world.stop("a uniform draw that raw chances were compared with is used again")
         if self.noise is not None:
             self.noise[1].settle()
         self.is_public = True

@@ -596,7 +596,7 @@ class World:
             frame = frame.f_back
         file = "" if frame is None else frame.f_code.co_filename
         if file in (*self.files, _FOR_THE_CODE) or not is_numerical(file):
-            raise self.hidden("the type of a tracked number is asked")
+            raise self.hidden("the code asks for the type of a tracked number")
         return kind
 
     back: Place | None = None  # where the traced code has returned

@@ -36,7 +36,7 @@ from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
 SHARED = "one draw is added to sums that move apart, so their difference is exact"
-HALF = "a draw that is half of a two-sided one is used once more"
+HALF = "a draw that is half of a two-sided one is used again"
 CHANCES = "draws that are compared with raw chances are used for something else, too"
 COINS = "coins that tell the truth or not are used for something else, too"
 OTHER = "different draws are given out than on the neighbouring input"
