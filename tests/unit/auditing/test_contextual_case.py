@@ -735,7 +735,9 @@ def test_given_instances_and_numbers_stay_alone():
 @pytest.mark.parametrize(("bound", "said"), [(textbook, True), (500.0, True), (theorem, False)])
 def test_a_bound_that_does_not_take_epsilon_is_held_at_one(bound, said):
     report = api.check_regret(Stays, **HERE_OF_TIGHTEST, bound=bound)
-    assert ("the bound does not take epsilon, so it was tested only at epsilon = 1.0" in report.summary()) == said
+    assert (
+        "the bound does not take epsilon, so it was tested only at epsilon = 1.0" in report.summary()
+    ) == said
 
 
 def test_candidates_say_something_and_have_the_best_arm_last():

@@ -259,7 +259,9 @@ def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkey
     campaign_file.run(path, out=brought, resume=True, progress=lines.append)
     assert made == ["tree-sum", "other-tree"]
     assert lines[0] == "0 of 2 targets were finished before"
-    assert lines[1].startswith("audited again, because you did not make these records on this machine: tree-sum")
+    assert lines[1].startswith(
+        "audited again, because you did not make these records on this machine: tree-sum"
+    )
 
 
 @pytest.mark.slow
