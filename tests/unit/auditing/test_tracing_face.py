@@ -134,7 +134,7 @@ def test_the_same_seed_gives_the_same_way(checks):
 def test_a_line_at_which_the_replay_cannot_follow_is_marked(checks):
     (step,) = of_role(checks["one_draw_for_all"], "raw")
     assert step["words"].startswith("one draw is added")
-    assert flow.diverging(ReplayEnd("3 releases fewer than on the neighbouring input")) == []
+    assert flow.diverging(ReplayEnd("3 fewer releases than on the neighbouring input")) == []
 
 
 def test_where_functions_return():

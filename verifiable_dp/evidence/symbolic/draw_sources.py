@@ -160,7 +160,7 @@ class DrawSource:
     def spend(self) -> None:
         """Show it."""
         if self.world.oracle is not None:
-            raise self.world.stop("a uniform draw is told by an answer")
+            raise self.world.stop("an answer reveals a uniform draw")
         if self.state is not None:
             raise self.world.stop("a uniform draw that raw chances were compared with is used again")
         if self.noise is not None:
@@ -184,7 +184,7 @@ class DrawSource:
         if self.world.oracle is not None:
             known = self.oracle is self.world.oracle and 0 <= chance.range()[0] <= chance.range()[1] <= 1
             if self.asked is not None or not known:
-                raise self.world.stop("a coin is made in a way that its chance is not known")
+                raise self.world.stop("a coin is made in such a way that its probability is not known")
             self.asked = chance
             chances = [chance, minus(1.0, chance)]
             return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)

@@ -1122,7 +1122,7 @@ def _typed(made: Foreign, left: Foreign, right: Foreign) -> Foreign:
         return made
     if any(type(v) is Term and v.type == "narrow" for v in (left, right)):
         if made.noise:
-            raise made.world.stop("noise is added to numbers of less than 64 bits, which hold too little")
+            raise made.world.stop("noise is added to numbers of less than 64 bits, which have too few digits")
         wide = any(type(v) is np.float64 for v in (left, right))
         made.type = "" if wide else "narrow"
         return made
