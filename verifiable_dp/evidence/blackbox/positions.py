@@ -189,7 +189,9 @@ def _judge(statistics: Json) -> JsonDict:
 @POSITIONS.worded_by
 def _in_words(numbers: Json, result: Json) -> str:
     sizes = ", ".join(map(str, numbers["sizes"]))
-    said = "no place stands out" if result["holds"] else "some runs are distributed differently from the rest"
+    said = (
+        "no position stands out" if result["holds"] else "some runs are distributed differently from the rest"
+    )
     return (
         f"{said}: {numbers['calls']} calls for each of {sizes} runs; farthest {numbers['where']}, "
         f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}, p-value "
