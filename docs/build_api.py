@@ -30,7 +30,7 @@ GROUPS = {
     ),
     "Catalogue and simulation": ("catalogue", "make", "simulate"),
     "Live sessions": ("Session", "restore", "BudgetError", "FileCounter", "SqliteCounter"),
-    "Algorithms of your own": ("Algorithm", "Auditor", "Mutant"),
+    "Your own algorithms": ("Algorithm", "Auditor", "Mutant"),
 }
 MODULES = ("claims", "neighbours", "mechanisms", "noise", "environments", "populations")
 HEAD = """\
@@ -38,8 +38,8 @@ HEAD = """\
 
 `make docs` generates this page from the docstrings; a test keeps it current. `import verifiable_dp as vdp`
 gives the names of the first part. The modules of the second part are `vdp.claims` and so on;
-`help(vdp.noise.Seeded)` explains the parameters of one of their names. Anything that is not listed here may
-change without notice.
+`help(vdp.noise.Seeded)`, for example, explains the parameters of one class. Anything that is not listed
+here may change without notice.
 """
 WIDTH = 100
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)

@@ -289,8 +289,8 @@ def _why_the_test(request: pytest.FixtureRequest, again: str) -> list[str]:
 
 
 _NO_RERUN = (
-    "  its record cannot be re-run: a lambda, a closure, an object or pairs made inside a test are found "
-    "by the test only, {}"
+    "  its record cannot be re-run: a lambda, a closure, an object or pairs made inside a test exist only "
+    "inside that test, {}"
 )
 
 
@@ -335,7 +335,7 @@ def _plain_runs(target: Target, options: JsonDict) -> dict[str, int]:
     return {} if sized or isinstance(target, kinds) else {"runs": _RUNS}
 
 
-_MORE_RUNS = '  this audit made 16 000 runs at most; budget="quick" (or --dp-budget quick) makes up to 80 000'
+_MORE_RUNS = '  this audit made at most 16 000 runs; budget="quick" (or --dp-budget quick) makes up to 80 000'
 _RUNS = 16_000  # a fifth of "quick": below 10 seconds of processor time for a bandit of some 40 rounds
 
 
@@ -527,7 +527,7 @@ def _regret_failure(report: Report, expect: str | None, path: str, place: Path, 
     checks = report.parsed.regret_checks
     wanted = f"expected {expect}" if expect else "expected no contradiction"
     odd = [c for c in checks if c.verdict not in (expect, "vacuous")] or checks
-    lines = [f"regret of {named(report.name)}: {wanted}, it is {report.regret_verdict}"]
+    lines = [f"regret of {named(report.name)}: {wanted}, got {report.regret_verdict}"]
     lines += [on_one_line(f"  check {words.line(c)}") for c in odd[:_SHOWN]]
     lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
     drawn = regrets.svg(report.parsed)

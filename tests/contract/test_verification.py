@@ -106,7 +106,8 @@ def test_all_evidence_holds_on_other_machines(configuration):
     done = elsewhere(configuration, "-c", VERIFIED, str(REPORTS))
     assert done.returncode == 0, done.stderr
     assert (
-        done.stdout == f"{len(FILES)} of {len(FILES)} files hold; no signature found; counts not run again\n"
+        done.stdout
+        == f"{len(FILES)} of {len(FILES)} files are valid; no signature found; counts not run again\n"
     )
 
 

@@ -197,7 +197,7 @@ BAD = [
     (["audit", "dp-linear", "--set", "variant=prnted"], "variant must be one of corrected, printed"),
     (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear takes no varant"),
     (["audit", "dp-linear", "--set", "variant"], "set must be NAME=VALUE"),
-    (["audit", "dp-linear", "--set", "epsilon=2", "--epsilon", "1"], "parameters must not hold epsilon"),
+    (["audit", "dp-linear", "--set", "epsilon=2", "--epsilon", "1"], "parameters must not contain epsilon"),
     (["audit", "bandits.py:dp_se", *PLAY, "--observe", "reports"], "observe"),
     (["audit", "bandits.py:dp_se", "--arms", "2", "--horizon", "50"], "epsilon must be given"),
     (

@@ -110,7 +110,7 @@ def test_a_target_does_not_judge_itself(command, tmp_path):
     assert "'mine'" in done.stderr or "installed_target:MINE is not imported" in done.stderr
     done = command("regret", "installed_target:play", *REGRET, VERIFIABLE_DP_PLUGINS="installed-target")
     assert (done.returncode, imports(tmp_path)) == (2, 1), done.stderr
-    assert "is audited, and does not judge itself" in done.stderr
+    assert "is being audited, and must not judge itself" in done.stderr
     assert not (tmp_path / "r.json").exists()
     code = (site_of(tmp_path) / "installed_target.py").read_text()
     (site_of(tmp_path) / "installed_target.py").write_text(code.replace('"answer" in message', "False"))

@@ -41,7 +41,7 @@ def test_the_page_in_pytest(pytester):
     result.assert_outcomes(passed=1, failed=1, deselected=2)
     result.stdout.fnmatch_lines(
         [
-            "regret of Greedy: expected consistent, it is contradicted",
+            "regret of Greedy: expected consistent, got contradicted",
             "  check bound on wide gaps: contradicted, mean * at T = 2000, claimed at most 233.2",
             "  check rate in T: contradicted, exponent 0.8* after a factor log T * 2000, claimed 0 ± 0.15",
             "figure: *kept/*greedy*.svg",
@@ -83,7 +83,7 @@ def test_vacuous_and_inconclusive_fail_unless_expected(pytester):
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--basetemp", "here")
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(["regret of UCB: expected consistent, it is vacuous"])
-    result.stdout.fnmatch_lines(["regret of UCB: expected no contradiction, it is contradicted"])
+    result.stdout.fnmatch_lines(["regret of UCB: expected no contradiction, got contradicted"])
     # Without --dp-report the figure is in the test's own folder.
     # A set, because pytest's summary repeats a failure's lines whole where CI is set.
     figures = set(re.findall(r"^figure: (.*)$", result.stdout.str(), re.M))

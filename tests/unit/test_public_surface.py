@@ -299,7 +299,7 @@ def test_subpackage_imports(name):
 # The table of attacks in SECURITY.md names tests that there are, and that run by day.
 
 
-TABLE = (ROOT / "SECURITY.md").read_text("utf-8").partition("## Attacks, and what is done")[2]
+TABLE = (ROOT / "SECURITY.md").read_text("utf-8").partition("## Attacks, and what we do")[2]
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in TABLE.splitlines()

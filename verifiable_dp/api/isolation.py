@@ -73,7 +73,9 @@ def isolated(
     audit that is `conducted` here asks the child for runs.
     """
     if not callable(progress):
-        raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
+        raise InputError(
+            f"progress must be a function that takes a line of text, got {type(progress).__name__}"
+        )
     begun()  # also what a child inherits
     caged.root = "" if request is None else asking.root_of(*code)
     here = guard.Child.inside or not any(map(foreign, code))

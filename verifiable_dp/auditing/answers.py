@@ -38,9 +38,7 @@ def of_request(answer: Json, asked: Json) -> None:
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form
-        raise InputError(
-            f"target: its answer cannot be compared with what was asked: {error!r}"[:200]
-        ) from None
+        raise InputError(f"target: its answer cannot be compared with the request: {error!r}"[:200]) from None
 
 
 def _answers(answer: Json, asked: Json) -> None:

@@ -474,7 +474,7 @@ def longer(case: PlayCase) -> None:
     if found.idle and found.acts and case.allowed.each:
         each = case.allowed.each * found.acts / case.horizon
         case.request.progress(
-            f"from --horizon {found.acts} on some reward changes some action: one play takes about "
+            f"from --horizon {found.acts} on, some reward changes some action; there, one play takes about "
             f"{duration(each)} there, an audit of {LEAST_RUNS} plays {duration(LEAST_RUNS * each)}"
         )
 

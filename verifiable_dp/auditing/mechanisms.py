@@ -356,7 +356,7 @@ def _unfollowed(case: ReleaseCase) -> str:
         if both[0].shape != both[1].shape or np.count_nonzero(both[0] != both[1]) > 1:
             return "stated neighbours differ in more than one entry"
         if not all(((low <= side) & (side <= high)).all() for side in both):
-            return "stated neighbours lie beyond the bounds"
+            return "stated neighbours are outside the bounds"
     return ""
 
 

@@ -192,15 +192,15 @@ def last_bits(case: AlgorithmCase) -> None:
     settings, found = case.request.settings, draws(case.request.target)
     if not found:
         raise InputError(
-            f"numerics: within {_LONGEST} rounds live sessions of this instance add no noise to a value that "
-            "a reward changes; give it another horizon, or audit it without numerics"
+            f"numerics: within {_LONGEST} rounds, live sessions of this instance add no noise to a value "
+            "that a reward changes; use another horizon, or audit it without numerics"
         )
     terms = Terms(case.claim, settings.seed, 1, settings.alpha, settings.confidence, 1)
     # Where a sampler that leaks is not refuted, no other one would be.
     told = [pair for pair in found if bits.telling(pair, pair.scale, _RUNS, terms)] or found[:1]
     check, chosen = bits.check(Production(tuple(told)), told, _RUNS, terms, [pair.scale for pair in told])
     examined = f"{len(told)} of {len(found)} kinds of draws examined"  # on the others nothing would be seen
-    sampler = f"OpenDP {metadata.version('opendp')}, as a live session draws with it; {examined}"
+    sampler = f"OpenDP {metadata.version('opendp')}, used as in a live session; {examined}"
     check = Check.of(check.name, check.kind, {**check.statistics, "sampler": sampler})
     case.checks.append(check)
     case.counterexamples += record_parts.counterexamples([check], {}, chosen)

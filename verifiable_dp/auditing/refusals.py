@@ -23,11 +23,11 @@ _PATH = 0xFA11  # of the streams used here
 _MOST = 200  # characters of an error that are shown
 _NOW_AND_THEN = (
     "some runs fail and others do not ({}: {}): an observer sees the failure, and we did not test what it "
-    "tells; let no run fail, or all on such data"
+    "reveals; make no run fail, or every run on such data"
 )
 _HERE_AND_THERE = (
-    "the code refuses some data and takes others of the same kind ({}: {}): an observer of the refusal "
-    "learns something of the data; refuse all of that kind, or none"
+    "the code refuses some data and takes others of the same kind ({}: {}): anyone who sees the refusal "
+    "learns something about the data; refuse all data of that kind, or none"
 )
 
 

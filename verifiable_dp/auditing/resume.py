@@ -237,7 +237,9 @@ class Checkpoint:
             self._full = True
             with suppress(OSError):
                 self._file.truncate(end)
-            self._say(self._words(f"can no longer be written: {error.strerror}; going on"))
+            self._say(
+                self._words(f"can no longer be written: {error.strerror}; the audit continues without it")
+            )
 
     def recalled(self, name: str, asked: str) -> tuple[str, bool, Passed]:
         """See `engine.Keeper`."""
@@ -295,7 +297,7 @@ def _new_key(path: Path) -> bytes:
     try:
         remembered.remember(path, key)
     except InputError as error:
-        raise CheckpointError(f"checkpoint: its key cannot be kept: {error}") from None
+        raise CheckpointError(f"checkpoint: its key cannot be stored: {error}") from None
     return key
 
 

@@ -45,7 +45,7 @@ _SAME = 128
 BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _OF_CHANCE = 15  # values of a log ratio that stand for its law
-ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
+ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may show more"
 UNCONFIRMED = (
     "runs that share a call refuted the claim, but runs with separate calls did not, so each run of that "
     "look got its own call"
@@ -53,7 +53,7 @@ UNCONFIRMED = (
 WORKERS_DIFFER = (
     "runs made in another process came out differently here, so the look was repeated in one process"
 )
-ON_A_LEAD = "the runs meant for measuring power went to the test whose estimate lay above the claim"
+ON_A_LEAD = "the runs meant for measuring power went to the test whose estimate was above the claim"
 CAPPED = (
     "the cap of {:g} seconds made this audit smaller than its budget: on a faster or slower machine its "
     "sizes and its verdict may differ"
@@ -304,7 +304,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         if isinstance(command, Exec):
             parameters |= {"exec": command.command, "exec_timeout": command.timeout}
             restarted = _restarted(self.function)
-            notes += [f"the process {restarted}, was started again and went on"] if restarted else []
+            notes += [f"the process {restarted}, was started again and continued"] if restarted else []
         return {
             "name": self.request.name,
             "kind": self.kind,

@@ -334,9 +334,9 @@ class CallSizes:
         for size, whole in found.items():
             if whole.failure:
                 ended = Ended.of(whole)
-                return replace(ended, what=f"of a call for {size} runs: {ended.what}")
+                return replace(ended, what=f"in a call for {size} runs: {ended.what}")
             if whole.epsilon(delta) > size * one.epsilon * (1 + 1e-9):
-                return Ended(f"a call for {size} runs gives away more than {size} calls for one run")
+                return Ended(f"a call for {size} runs reveals more than {size} calls for one run")
         return None
 
     def stated(self, bound: UpperBound, *more: Premise) -> UpperBound:
@@ -531,7 +531,7 @@ def bound_of_neighbours(
     for sides in pairs:
         left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
         if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
-            return None, Ended("stated neighbours are not finite, or not of one size")
+            return None, Ended("stated neighbours are not finite, or differ in size")
         limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
         scalar, one = np.ndim(sides[0]) == 0, None
         for draws in calls.sizes if calls else (1,):

@@ -30,14 +30,14 @@ _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event
 _SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
 _BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon; {ACCEPTED}"
 _NO_LESS_NOISE = (
-    f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
-    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon, or the same "
+    f"{NO_POWER}even with less noise from the generator ({_SCALED}), the claim was not refuted with "
+    "probability .95 at this budget; try a larger --budget, for a bandit a shorter --horizon, or the same "
     f"code constructed for a larger epsilon; {ACCEPTED}"
 )
 _NOT_REACHED = (
-    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so no budget helps: "
-    f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
-    "np.random.default_rng with a seed that is made from it; name the parameter that is epsilon with "
+    f"{NO_POWER}dividing the noise by {_FACTOR} changed nothing in {{}} runs, so a larger budget will not "
+    f"help; we reduce only {_SCALED} drawn from the generator that the code is given, or from "
+    f"np.random.default_rng with a seed made from that generator; name the epsilon parameter with "
     f"--epsilon-parameter; {ACCEPTED}"
 )
 
@@ -96,7 +96,8 @@ def _larger(case: UserCase[Sampling]) -> Variants[Sampling] | None:
         lambda factor: replace(case.sampler, function=made_for(target, given, factor)),
         case.claim.epsilon * value / given.epsilon,
         "parameter" if name else "configuration",
-        f"{NO_POWER}the code made for up to {_FACTOR} times its epsilon ({where}) was not refuted with "
+        f"{NO_POWER}the code constructed with up to {_FACTOR} times its epsilon ({where}) was not refuted "
+        "with "
         f"probability .95 at this budget; {_BUDGET}",
         name,
     )

@@ -224,8 +224,8 @@ def _audited(task: _Task) -> Report | str:
     other = {*task.code.items()} ^ {*_code_of(task.entry, folder).items()}
     if other:
         return (
-            f"{min(other)[0]} on {socket.gethostname()} is not the one of the machine that began the "
-            "campaign; make the campaign's folder the same on all machines"
+            f"{min(other)[0]} on {socket.gethostname()} differs from the one on the machine that started "
+            "the campaign; make the campaign's folder the same on all machines"
         )
     try:
         with contextlib.chdir(folder), _forgotten(folder):

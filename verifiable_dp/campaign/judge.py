@@ -179,7 +179,7 @@ def _unanswered(record: Json, asked: RequestEntry | None, origin: RecordOrigin) 
         named = asked_of(record)
         if named is None or named.digest != asked.digest:
             other = named.digest if named else "none"
-            return f"it answers another request ({other}) than was made of it ({asked.digest})"
+            return f"it answers another request ({other}) than the one in the folder ({asked.digest})"
         answers.of_request(record, asked.as_dict())
         origin.check(Record.of(record))
     except InputError as error:

@@ -223,7 +223,7 @@ def vouched(path: Path, digest: str) -> bool:
 
 def not_vouched(names: Sequence[str]) -> str:
     """Why records that hold are not kept."""
-    return f"made again, for you did not make these records on this machine: {', '.join(names)}"
+    return f"audited again, because you did not make these records on this machine: {', '.join(names)}"
 
 
 def forget_steps(folder: Path) -> None:

@@ -230,7 +230,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
     if not holding and not found.broken:
         raise InputError(f"record: no record below {str(folder)!r}")
-    count = f"{len(holding)} of {len(holding) + len(found.broken)} files hold"
+    count = f"{len(holding)} of {len(holding) + len(found.broken)} files are valid"
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
     if ring:

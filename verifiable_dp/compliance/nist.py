@@ -24,8 +24,8 @@ from verifiable_dp.record.worth import AnswerState
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
 EDITION = (
-    "We did not have the final edition (March 2025): every row is from the draft. Of ISO/IEC "
-    "27559 we had the headings alone: see the documentation on records, also on Article 72 of the EU AI Act."
+    "We did not have the final edition (March 2025): every row is from the draft. We had only the headings "
+    "of ISO/IEC 27559; see the documentation on records, which also covers Article 72 of the EU AI Act."
 )
 STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_applicable")
 UNSETTLED = ("hole", "open")  # what asks for an action

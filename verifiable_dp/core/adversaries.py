@@ -48,16 +48,16 @@ KINDS = {
     "tease": AdversaryKind(
         _TEASE,
         ("gap", "growth"),
-        "keeps arm 0 ahead of every other arm by gap + growth sqrt(pulls) rewards: near a decision",
+        "keeps decisions close: arm 0 leads every other arm by gap + growth sqrt(pulls) rewards",
     ),
     "alternate": AdversaryKind(
         _ALTERNATE, ("period",), "to each arm, high for that many pulls, then low for as many"
     ),
-    "restless": AdversaryKind(_RESTLESS, (), "high for a change of the arm, low for none"),
+    "restless": AdversaryKind(_RESTLESS, (), "high when the arm changes, low when it does not"),
     "learnt": AdversaryKind(
         _LEARNT,
         ("horizon", "challenge", *FEATURES),
-        "the middle plus a weighted sum of what was seen, cut to the bounds; the weights were learnt",
+        "the midpoint plus a weighted sum of what was seen, clipped to the bounds; the weights were learnt",
     ),
 }
 

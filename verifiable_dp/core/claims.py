@@ -398,7 +398,7 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
     if delta >= 1:
         raise InputError(
             f"group: the promise about one event, with delta {claim.delta:g}, says nothing about "
-            f"{relation.size}: its delta for them reaches 1; give fewer, or a smaller delta"
+            f"{relation.size}: for them its delta reaches 1; use a smaller group, or a smaller delta"
         )
     unit = Unit.USER if relation.kind == "user" else Unit.GROUP
     rho = None if claim.rho is None else claim.rho * relation.size**2

@@ -49,7 +49,7 @@ def kept_out(point: EntryPoint) -> str:
     if not {"*", _normal(package)} & allowed:
         return f"code of {package} runs only where you allow it: set {ALLOWED}={package}"
     if any(_is_part(point, package, target) for target in _AUDITED.get()):
-        return f"{package} is audited, and does not judge itself"
+        return f"{package} is being audited, and must not judge itself"
     return ""
 
 

@@ -497,7 +497,7 @@ def usual(name: str, n_arms: int, shape: tuple[int, ...]) -> Population:
         )
     straight = name != "logistic"
     if straight and each < 2:
-        raise InputError(f"population: {name} needs contexts of dimension 2 at least, got {each}")
+        raise InputError(f"population: {name} needs contexts of at least dimension 2, got {each}")
     theta = rng.standard_normal((1 if one else n_arms, each - straight))
     theta /= np.linalg.norm(theta, axis=1, keepdims=True)
     if straight:

@@ -20,10 +20,11 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntAr
 Values = TypeVar("Values", FloatArray, BoolArray)
 
 KINDS = {
-    "repeat": "sends the protected user's context again after each change of the arm, else one far from it",
+    "repeat": "sends the protected user's context again after each change of the arm, otherwise a context "
+    "far from it",
     "reverse": "sends contexts that point away from the arm seen last",
-    "boundary": "moves the context, in halving steps, to where the arm changes",
-    "aim": "sends the part of the protected user's context that earlier rewards leave undecided",
+    "boundary": "moves the context towards the point where the arm changes, halving the distance each time",
+    "aim": "sends the part of the protected user's context that earlier rewards do not determine",
 }
 _FIRST, _LEAST = 0.25, 1 / 64  # steps of ``boundary``, in parts of the way
 

@@ -64,7 +64,7 @@ def _place_of(path: Path) -> Path:
     except (OSError, RuntimeError) as error:  # the latter: no home
         raise InputError(f"state: no folder for it can be made: {error}; {_REMEDY}") from None
     if os.name == "posix" and (not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid()):
-        raise InputError(f"state: {str(folder)!r} is not a folder of yours; {_REMEDY}")
+        raise InputError(f"state: {str(folder)!r} is not a folder that belongs to you; {_REMEDY}")
     if os.name == "posix" and found.st_mode & 0o077:
         raise InputError(f"state: others can read {str(folder)!r}: chmod 700 {shlex.quote(str(folder))}")
     whole = folder.resolve()
@@ -74,4 +74,4 @@ def _place_of(path: Path) -> Path:
     return folder / hashlib.sha256(os.fsencode(real)).hexdigest()
 
 
-_REMEDY = f"set {_BASE} to a folder of yours outside of the code"
+_REMEDY = f"set {_BASE} to a folder of your own outside the code"

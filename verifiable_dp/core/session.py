@@ -39,7 +39,7 @@ class Session:
     counter
         A counter kept outside the file; with it, older copies of the file are refused; see `rights.Counter`.
     tick
-        Seconds: `update` returns at whole multiples of it after its call. 0: as soon as it is done.
+        Seconds: `update` returns a whole multiple of this after its call. 0: as soon as it is done.
 
     Raises
     ------

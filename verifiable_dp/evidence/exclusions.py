@@ -52,7 +52,7 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.OWN_ACTION: (
-        "the user's own action: nothing is promised against anyone who sees it, beside the others'",
+        "the user's own action: anyone who sees it as well as the others' may learn more about this user",
         "the user's own action",
     ),
     Implied.REACTIONS: (
@@ -130,31 +130,33 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.INPUTS: "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
     Left.BATCH_SIZES: "batch sizes other than the smallest and the largest that we found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",
-    Left.OWN_CLASSES: "its own classes at outputs or data that we did not try: they have no certificate",
+    Left.OWN_CLASSES: "the code's own classes, on outputs or data that we did not try: they have no "
+    "certificate",
     Left.NEIGHBOURS: lambda values: (
-        f"other pairs of inputs than our search tried: {Tried(**values).describe()}"
+        f"pairs of inputs other than those that our search tried: {Tried(**values).describe()}"
     ),
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for other numbers of runs than {one_of(values['sizes'])}, for which we compared the runs by "
+        f"calls for numbers of runs other than {one_of(values['sizes'])}, for which we compared the runs by "
         "their position"
     ),
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
     Left.DATA_SIZES: lambda values: (
-        f"data of other sizes than we ran ({one_of(values['sizes'])} entries); in those, the entry that is "
+        f"data of sizes other than those that we ran ({one_of(values['sizes'])} entries); in those, the "
+        "entry that is "
         "added, removed or changed has a unique value or the same value as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
-        f"data of {one_of(values['sizes'])} entries, which the code refuses: an observer of the refusal "
+        f"data of {one_of(values['sizes'])} entries, which the code refuses: anyone who sees the refusal "
         "learns the size"
     ),
-    Left.REFUSED_VALUES: "data strictly between the bounds, which the code refuses: an observer of the "
+    Left.REFUSED_VALUES: "data strictly between the bounds, which the code refuses: anyone who sees the "
     "refusal learns that they are not at the bounds",
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
-    Left.DATA_TYPES: "data of other types than floats, such as whole numbers: code can tell them apart",
-    Left.OTHER_REPORTS: "what leaves a user beside the first noisy value of each reward",
-    Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
+    Left.DATA_TYPES: "data of types other than floats, such as whole numbers: code can tell them apart",
+    Left.OTHER_REPORTS: "what leaves a user besides the first noisy value of each reward",
+    Left.OTHER_INSTANCES: "instances, horizons and parameters other than those stated here",
 }
 _BRIEF: Mapping[Left, str] = {
     Left.PRIVACY: "privacy",

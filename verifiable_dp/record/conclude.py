@@ -121,7 +121,7 @@ def lead(checks: Sequence[Check]) -> str:
         if check.kind == "tracing" and not bounded(checks) and (found := _traced(check, pure)):
             return found
         if check.form.decisive and not computed and exceeds(lower, epsilon):
-            return f"the lower bound of {check.name}, {lower:.4g}, lies above the claim of {epsilon:g}"
+            return f"the lower bound of {check.name}, {lower:.4g}, is above the claim of {epsilon:g}"
         if check.kind == "positions" and not result["holds"]:
             return f"some runs of a call are distributed differently from the rest: {numbers['where']}"
         if check.kind == origins.KIND and check.verdict == "inconclusive":

@@ -33,10 +33,10 @@ def detected(record: Record) -> str:
         return f"{unmoved(record)[:1].upper()}{unmoved(record)[1:]}."
     tried = record.power.black_box if record.power else None
     if tried and record.power and not record.power.of_event:
-        return f"{_sampled(tried)}; smaller leaks may pass, and leaks of another kind."
+        return f"{_sampled(tried)}; smaller leaks, and leaks of another kind, may pass."
     return (
-        f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. An "
-        "epsilon of that size need not show: the loss of this event may be smaller."
+        f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. A "
+        "leak of that size may go unnoticed, because the loss of this event may be smaller."
     )
 
 

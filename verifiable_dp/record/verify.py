@@ -488,7 +488,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     Raises
     ------
     InputError
-        If anything does not hold: the first thing that does not.
+        If anything is invalid; the message names the first problem.
     """
     record = read(given)
     count = examine(record)
@@ -513,7 +513,7 @@ def examine(record: Json) -> int:
     Raises
     ------
     InputError
-        If anything does not hold: the first thing that does not.
+        If anything is invalid; the message names the first problem.
     """
     validate(record)
     check_digest(record)

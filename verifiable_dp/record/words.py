@@ -53,15 +53,15 @@ def is_printed(record: Record) -> bool:
 CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
     "of the target's code; with it, it runs the audit again and compares every count. Neither notices a "
-    "fault of the tool, an untested assumption that is false, or what production runs. Who edits a record "
-    "can write a new digest, too: changed counts then show only with --rerun; changed words, dates and "
-    "declarations only by a signature."
+    "fault in this tool, a false untested assumption, or different code in production. An editor can write "
+    "a new digest, too: then only --rerun exposes changed counts, and only a signature exposes changed "
+    "words, dates and declarations."
 )
 
 
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
-    printed = "the listing as printed; the errata say what the default variant corrects, which"
+    printed = "the algorithm as printed; the errata say what the default variant corrects, which"
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
         Role.PRINTED: f"{printed} {'may be' if record.verdict == 'refuted' else 'need not be'} a leak",
@@ -440,7 +440,7 @@ def level(record: Record) -> str:
     once = f"{1 / max(alphas):,.0f} audits"
     return (
         f"If the claim is true, the sampling tests wrongly reject it at most once in {once}. "
-        "All else that rests on samples holds at 95 %."
+        "Every other statement from samples holds at the 95 % level."
     )
 
 
@@ -571,7 +571,8 @@ def share_in_words(share: Json) -> str:
     if "together" in share:
         paid = f"{float(share['together']):.6g} at delta {digits(share['delta'])}"
         return f"normal noise released{f' {often}' if often else ''} costs {paid} in all: {share['source']}"
-    return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
+    what = "releases here cost" if share["releases"] > 1 else "release costs"
+    return f"{what} {float(share['cost']):.6g}{f' ({often})' if often else ''}: {share['source']}"
 
 
 def of_production(record: Record) -> str:

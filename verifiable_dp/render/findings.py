@@ -65,7 +65,7 @@ RULES = {
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "By the bound that their noise gives, releases cost more than the privacy claim.",
+        "Releases cost more than the privacy claim, according to the bound that their noise gives.",
         "raise the scale of the noise, release less often, or clip what one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
@@ -77,8 +77,8 @@ RULES = {
     FindingCode.UNDECIDED: FindingRule(
         "warning",
         "The audit could neither refute the privacy claim nor show enough in its favour.",
-        "a larger --budget or a smaller instance sharpens the tests; only an upper bound excludes leaks "
-        "(DP201 says where it ends); -v shows the evidence",
+        "try a larger --budget or a smaller instance, which makes the tests sharper; only an upper bound "
+        "excludes leaks (DP201 says why there is none); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
         "warning",
@@ -92,13 +92,13 @@ RULES = {
     ),
     FindingCode.REGRET: FindingRule(
         "error",
-        "The regret theorem is contradicted by measurements.",
+        "Measurements contradict the regret theorem.",
         "compare the code with the listing, and the constants with those of the theorem",
     ),
     FindingCode.HOLE: FindingRule(
         "error",
         "An answer in the declarations contradicts the privacy promise, or voids it.",
-        "change the deployment, then declare what is true of it",
+        "change the deployment, then update the declarations",
     ),
 }
 

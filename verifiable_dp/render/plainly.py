@@ -35,7 +35,7 @@ def summary(record: Record) -> list[str]:
     if regret in _REGRET:
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
     if record.checks and not (record.mutants or record.kill_table):
-        less = " but less noise" if record.power else ""
+        less = " except versions with less noise" if record.power else ""
         sentences.append(
             f"No broken variants{less} were tried, so nothing shows that the audit would catch another fault."
         )
@@ -56,10 +56,10 @@ def _promise(record: Record) -> str:
         start = f"The promise is {words.promised(record)}{false}. "
         if claim.mu is None:
             start += "By one conversion of several this implies"
-            end = " Another conversion or delta gives another epsilon: a difference of two is no reserve."
+            end = " Another conversion or delta gives another epsilon: a difference is not a safety margin."
         else:
             start += "As all noise is normal, this implies" if claim.rho is not None else "This implies"
-            end = " Another delta has another epsilon."
+            end = " A different delta gives a different epsilon."
     return (
         f"{start}: changing {words.changed(record)} makes anything seen in "
         f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g}{also}).{end}"
@@ -118,7 +118,7 @@ def provenance(record: Record) -> list[tuple[str, str]]:
 _LABELS = {
     "ci": "continuous integration",
     "commit": "commit of the tool",
-    "dirty": "uncommitted changes of the tool",
+    "dirty": "uncommitted changes in the tool",
     "target": "repository of the audited file",
     "code": "digest of the tool's code",
 }

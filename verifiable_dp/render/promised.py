@@ -43,7 +43,7 @@ def promise(record: Record) -> str:
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
         TrustModel.LOCAL: "; not if the operator sees it, too" if own else "",
     }.get(claim.trust_model, "")
-    how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "by normal noise"
+    how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "with normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "

@@ -79,7 +79,7 @@ def strength(record: Record) -> Strength:
     leak = f"less noise{batches}" if record.power else "a loss at the event tested"
     exact = record.power is None or record.power.by in ("exact", "shuffle")
     alone = "" if exact else "by samples alone, "
-    mark = f"{alone}{leak} is caught from epsilon {digits(ratio * claim)} on"
+    mark = f"{alone}{leak} is caught from epsilon {digits(ratio * claim)} upwards"
     if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
     none = "no epsilon is known to be caught" if unknown else "no leak is known to be caught"
@@ -176,7 +176,7 @@ def could_pass(record: Record, ratio: float) -> str:
         return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
     if math.isinf(ratio):
         return f"{who} could miss a leak of any size"
-    return f"{who} could miss up to {ratio:.3g} times the claim, and more of other leaks"
+    return f"{who} could miss up to {ratio:.3g} times the claim, and larger leaks of other kinds"
 
 
 def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:

@@ -118,14 +118,14 @@ def inspect_target(
             if given.reward:
                 _, _, function = rewards.found(given.reward)
                 words, add = _paid(called, function, n_arms, horizon)
-                recognised.append(f"{given.reward} pays; the arm is {words}")
+                recognised.append(f"{given.reward} returns the reward; the arm is {words}")
             if play and kind in ("play", "play_many") and given.contexts is None:
                 sampler = PlaySampler(called, kind == "play_many", n_arms, horizon, 0, followed=True)
                 acting, beyond = _acting(sampler), unbounded.outside(sampler)
     except InputError as error:
         add = str(error)
     except Exception as error:
-        add = f"target: making it raised {one_line(error)}"
+        add = f"target: creating it raised {one_line(error)}"
     drawn, lines = tuple(_randomness(target)), tuple(map(unbounded.words, beyond))
     return Inspected(tuple(recognised), tuple(guessed), drawn, add, acting, lines)
 

@@ -94,12 +94,12 @@ def _carried(
 
 def _legend(texts: Mapping[int, str]) -> tuple[str, ...]:
     some = [f"{number} is {text[:40]!r}" for number, text in sorted(texts.items())[:12]]
-    return (f"text that is released counts as its CRC-32: {', '.join(some)}",) if some else ()
+    return (f"released text is replaced with its CRC-32: {', '.join(some)}",) if some else ()
 
 
 CARRIED = (
-    "each run depends on the one before it: runs of both inputs took turns at random, and we did not test "
-    "what one run reveals in the next"
+    "each run depends on the one before it: we mixed the runs of both inputs at random, and did not test "
+    "what a run reveals through the next one"
 )
 
 

@@ -82,7 +82,7 @@ class Exec:
 
     @property
     def file(self) -> Path | None:
-        """The code: the first argument that names a file, else the program if it is named by its path."""
+        """The code: the first argument that names a file, or the program if it is named by path."""
         program, *rest = self.arguments
         named = [*rest, program] if os.sep in program else rest
         return next((Path(word) for word in named if Path(word).is_file()), None)

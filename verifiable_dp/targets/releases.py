@@ -169,7 +169,7 @@ class ReleaseSampler(SeenRuns):
         mixed = any(self.texts.get(number, text) != text for number, text in words.items())
         if mixed or len(words) < sum(way == _WORD for _, way in read):
             raise InputError(
-                "release must not return two texts with one CRC-32, which an audit cannot tell apart; "
+                "release must not return two texts with the same CRC-32, which an audit cannot tell apart; "
                 "return numbers, or other texts"
             )
         if len(self.texts) < _LOOK:

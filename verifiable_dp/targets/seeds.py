@@ -40,7 +40,8 @@ FEW = "{} starts from one of few seeds, which can all be tried"
 UNTOLD = "{} has a seed that may not be secret"
 TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
-    ": anyone who reads the code may know its noise, and the results hold only against others; "
+    ": anyone who reads the code may know its noise, so the results hold only for observers who have not "
+    "read it; "
     "np.random.default_rng() without a seed takes one from the system"
 )
 _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a state

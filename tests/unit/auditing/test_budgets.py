@@ -1023,7 +1023,7 @@ def test_a_full_disk_ends_the_keeping_and_not_the_audit(tmp_path, monkeypatch):
         assert [engine.kept("b", lambda: 2), engine.kept("b", lambda: 3)] == [2, 3]
         monkeypatch.undo()
     assert len(lines) == 1
-    assert "No space left on device; going on" in lines[0]
+    assert "No space left on device; the audit continues without it" in lines[0]
     with resume.at(path, lambda: OF, print) as steps:
         assert steps.found == 1
 

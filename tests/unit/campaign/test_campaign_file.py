@@ -259,7 +259,9 @@ def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkey
     campaign_file.run(path, out=brought, resume=True, progress=lines.append)
     assert made == ["tree-sum", "other-tree"]
     assert lines[0] == "0 of 2 targets were finished before"
-    assert lines[1].startswith("made again, for you did not make these records on this machine: tree-sum")
+    assert lines[1].startswith(
+        "audited again, because you did not make these records on this machine: tree-sum"
+    )
 
 
 @pytest.mark.slow
@@ -347,7 +349,7 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
             assert isinstance(said, vdp.Report)
         else:
             assert said.startswith(f"{name} on ")
-            assert "is not the one of the machine that began the campaign" in said
+            assert "differs from the one on the machine that started the campaign" in said
         (tmp_path / name).write_text(files[name]) if name in files else (tmp_path / name).unlink()
     (tmp_path / "beside.py").unlink()
     assert campaign_file._audited(task).startswith("beside.py on ")

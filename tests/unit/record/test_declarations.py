@@ -568,7 +568,7 @@ def test_every_kind_of_data_file_says_so(tmp_path, good):
     assert line.endswith("; no signature found; numbers not run again\n")
     shutil.copy(good, tmp_path / "record.json")
     assert run(tmp_path, "verify", ".").stdout == (
-        "1 of 1 files hold; no signature found; counts not run again\n"
+        "1 of 1 files are valid; no signature found; counts not run again\n"
     )
 
 

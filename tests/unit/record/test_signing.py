@@ -244,7 +244,7 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert "it does not hold: it was made with another key" in wrong.stderr
     assert commands.run(tmp_path, "verify", ".").stdout.startswith(
-        "1 of 1 files hold; signatures found: 1, not checked; "
+        "1 of 1 files are valid; signatures found: 1, not checked; "
     )
     shutil.copy(RECORD.parents[1] / "dp-se" / "record.json", path)
     for stale in (verify(), verify("--key", "own.pub"), commands.run(tmp_path, "verify", ".")):

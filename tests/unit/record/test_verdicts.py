@@ -118,8 +118,8 @@ LEAD = {"file": "code.py", "line": 7, "open": True}
     ("found", "says"),
     [
         ([seen("black_box", lower=1.0)], ""),
-        ([seen("black_box", lower=1.01)], "the lower bound of black_box, 1.01, lies above the claim of 1"),
-        ([seen("sequential", lower=1.01)], "the lower bound of sequential, 1.01, lies above"),
+        ([seen("black_box", lower=1.01)], "the lower bound of black_box, 1.01, is above the claim of 1"),
+        ([seen("sequential", lower=1.01)], "the lower bound of sequential, 1.01, is above"),
         ([seen("black_box", lower=1.01), ALL_LOSSES], ""),
         ([seen("black_box", lower=1.01), seen("alignment"), bounded(1.0)], ""),
         ([seen("black_box", lower=1.01), bounded(1.0, "every path")], "the lower bound of black_box"),

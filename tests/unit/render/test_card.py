@@ -139,7 +139,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught from epsilon 8 on."
+        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught from epsilon 8 upwards."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -148,7 +148,10 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert 100 - weak.full == places[2]  # caught from four times the claim
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
-    assert of("shuffled-linear").strength.mark == "less noise in all batches is caught from epsilon 4.004 on"
+    assert (
+        of("shuffled-linear").strength.mark
+        == "less noise in all batches is caught from epsilon 4.004 upwards"
+    )
     missed = strength.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "one total leak went unnoticed"
     assert not of("ucb1").strength.ticks
@@ -432,7 +435,7 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     assert limits.of(Check.read(check)) == []
     check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
     (said,) = limits.of(Check.read(check))
-    assert said.startswith("the 95 % lower bound 1.001 lies above the claim of 1, but this refutes nothing:")
+    assert said.startswith("the 95 % lower bound 1.001 is above the claim of 1, which is not a refutation:")
     assert said in html.unescape(re.sub("</?span[^>]*>", "", render(Record.of(record), drawn=False)))
     assert said in to_markdown(Record.of(record)).replace("\\", "")
     check["result"]["verdict"] = "refuted"
@@ -874,8 +877,8 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: samples alone could miss up to 4 times the claim, and more of other leaks; 9 broken variants "
-        "undecided. "
+        "Weak: samples alone could miss up to 4 times the claim, and larger leaks of other kinds; 9 broken "
+        "variants undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
@@ -1250,7 +1253,7 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
     seen = f"{record['detectable']:.4g}"
     assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
     mark = strength.strength(unmeasured).mark
-    assert mark == f"a loss at the event tested is caught from epsilon {seen} on"
+    assert mark == f"a loss at the event tested is caught from epsilon {seen} upwards"
     bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
     assert decision(Record.of(bounded)).ratio == pytest.approx(1)
 
@@ -1372,7 +1375,7 @@ def test_tests_that_saw_no_output_change_show_nothing():
         "Replayed runs and sampling",
     ]
     assert (
-        "samples alone could miss up to 2 times the claim, and more of other leaks"
+        "samples alone could miss up to 2 times the claim, and larger leaks of other kinds"
         in said["weak"]["How strong"]
     )
 
@@ -1506,7 +1509,7 @@ def test_a_page_says_who_is_trusted_and_what_no_check_notices():
     for name, words_of in trusted.items():
         assert words_of in of(name).promise
     assert "trusted" not in of("ldp-lin-ucb").promise
-    said = "changed words, dates and declarations only by a signature"
+    said = "only a signature exposes changed words, dates and declarations"
     assert said in shown("dp-se")[0]
     beyond = "broken variants should lie beyond it"
     assert beyond in render(Record.of(load("dp-se")))

@@ -51,7 +51,7 @@ def section(page):
         ("gaussian-ts", "Replayed runs and sampling found no violation. If the claim is true,"),
         (
             "dp-robust-elimination-printed",
-            "No broken variants but less noise were tried, so nothing shows that",
+            "No broken variants except versions with less noise were tried, so nothing shows that",
         ),
         ("dp-robust-elimination-printed", "Regret was not measured."),
         (
@@ -61,7 +61,7 @@ def section(page):
         ),
         (
             "dp-se",
-            "wrongly reject it at most once in 1,000,000 audits. All else that rests on samples holds",
+            "wrongly reject it at most once in 1,000,000 audits. Every other statement from samples holds",
         ),
         (
             "dp-linear-printed",
@@ -163,9 +163,9 @@ def facts(**changes):
 def test_what_is_unknown_or_none_is_said():
     found = facts(ci=None, dirty=False, commit="", target={"repository": "", "commit": "", "dirty": False})
     assert found["continuous integration"] == "none"
-    names = ("commit of the tool", "uncommitted changes of the tool", "repository of the audited file")
+    names = ("commit of the tool", "uncommitted changes in the tool", "repository of the audited file")
     assert {found[name] for name in names} == {"unknown"}
-    assert facts(dirty=True)["uncommitted changes of the tool"] == "yes"
+    assert facts(dirty=True)["uncommitted changes in the tool"] == "yes"
     ours = {"repository": "", "commit": "c" * 40, "dirty": False}
     said = f"commit = {'c' * 40}, uncommitted changes = no, repository = unknown"
     assert facts(target=ours)["repository of the audited file"] == said

@@ -154,7 +154,7 @@ def test_files_that_do_not_hold_are_named_and_not_copied(reports, made):
 
 
 def test_a_site_is_written_to_an_empty_folder_elsewhere(reports, tmp_path):
-    with pytest.raises(InputError, match="lies inside the folder of reports"):
+    with pytest.raises(InputError, match="is inside the folder of reports"):
         site.write(reports, reports / "site")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a.txt").write_text("mine", "utf-8")

@@ -770,7 +770,7 @@ def test_texts_that_an_audit_would_mix_up_are_refused():
 
     sampler = ReleaseSampler(adapted(told)[1], 0)
     assert sampler.values(1.0, (1, 0), RUNS).shape == (len(RUNS), 1)
-    with pytest.raises(InputError, match="two texts with one CRC-32"):
+    with pytest.raises(InputError, match="two texts with the same CRC-32"):
         sampler.values(0.0, (1, 0), RUNS)
 
 

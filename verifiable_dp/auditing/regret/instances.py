@@ -41,7 +41,8 @@ def form_of(instances: Sequence[Environment | Population]) -> Contexts | None:
     forms = [one.form if isinstance(one, Population) else None for one in instances]
     if any(form != forms[0] for form in forms):
         raise InputError(
-            "environments must have contexts of one form and rewards of one range, or no contexts"
+            "environments must all have contexts of the same form and rewards in the same range, or no "
+            "contexts"
         )
     return forms[0] if forms else None
 

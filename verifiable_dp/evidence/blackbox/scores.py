@@ -232,7 +232,7 @@ class Departure:
 
     def describe(self) -> str:
         """In words."""
-        return f"log ratio of the place at which the commonest path is left ({len(self.names)} prefixes)"
+        return f"log ratio of the point at which the most common path is left ({len(self.names)} prefixes)"
 
 
 @dataclass(frozen=True)

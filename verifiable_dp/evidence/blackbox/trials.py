@@ -178,9 +178,11 @@ class Tried:
     def describe(self) -> str:
         """In words."""
         return (
-            f"beside plain neighbours it tried {self.pairs} pairs around {self.decisions} decisions that it "
+            f"besides simple neighbours, it tried {self.pairs} pairs around {self.decisions} decisions that "
+            "it "
             f"made close, on {self.paths} paths, for {self.duels} of {self.all_duels} pairs of arms. "
-            f"{self.late} change another reward than an arm's first, {self.inside} one that is at no bound"
+            f"{self.late} change a reward other than an arm's first, {self.inside} a reward that is not at "
+            "a bound"
         )
 
 

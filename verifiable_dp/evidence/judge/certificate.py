@@ -201,7 +201,7 @@ class TracedCertificate(Values, frozen=True):
         if values.get("version") != VERSION:
             raise InputError(
                 f"certificate: version must be {VERSION}, got {values.get('version')!r}; "
-                "older versions add up costs that nothing verifies: audit again"
+                "in older versions nothing verifies the costs that are added up; audit again"
             )
         try:
             found = msgspec.convert(dict(values), cls)
@@ -223,11 +223,11 @@ class TracedCertificate(Values, frozen=True):
                 return f"patterns.{i}: {reason}"
         for i, profile in enumerate(self.profiles):
             if any(pattern >= len(self.patterns) for pattern, *_ in profile.groups):
-                return f"profiles.{i}: a pattern is not there"
+                return f"profiles.{i}: a pattern is missing"
         for i, path in enumerate(self.paths):
             units = [unit for _, each in path.units for unit in each]
             if len({*units}) < len(units) or any(at >= len(self.profiles) for at, _ in path.units):
-                return f"paths.{i}: each unit must have one profile that is there"
+                return f"paths.{i}: each unit must have one profile that exists"
         return ""
 
 
@@ -238,19 +238,19 @@ def _fits(weights: Weights, below: int) -> bool:
 
 def _misfit(pattern: Pattern, frame: Frame) -> str:
     if not all(one.low <= one.high and _fits(one.weights, len(frame.rows)) for one in pattern.entries):
-        return "an entry must have least <= most, and name rows of the frame, each once"
+        return "an entry must have least <= most, and name rows of the frame, each at most once"
     if (pattern.otherwise is not None) is not frame.is_compared:
-        return "a comparison alone, and nothing else, must say how both answers stay"
+        return "shifts for the other answer are required for a comparison, and not allowed otherwise"
     for shifts in (pattern.up, pattern.down, *(pattern.otherwise or ())):
         if isinstance(shifts, LinearShifts):
             whole = tuple((draw, constant) for draw, constant, _ in shifts.terms)
             right = all(_fits(by, len(pattern.entries)) for *_, by in shifts.terms)
             if not (right and _fits(whole, len(frame.draws))):
-                return "shifts must name draws and entries that are there, each once"
+                return "shifts must name draws and entries that exist, each once"
         elif len(pattern.entries) > MOST_ENTRIES or len(shifts.values) != 2 ** len(pattern.entries):
             return f"corners must be those of at most {MOST_ENTRIES} entries, all of them"
         elif not all(_fits(values, len(frame.draws)) for values in shifts.values):
-            return "shifts must name draws that are there, each once"
+            return "shifts must name draws that exist, each once"
     return ""
 
 

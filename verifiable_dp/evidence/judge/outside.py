@@ -46,7 +46,7 @@ TAKEN = Construct(
 SLICED = Construct("takes an amount of data or noise that depends on a draw", _SKIP)
 SURVIVES = Construct(
     "keeps data or noise that many draws may replace, unless none of them does",
-    "choose afresh in each turn, and begin with what is chosen otherwise",
+    "choose again in each turn, and start from the value that is chosen otherwise",
 )
 REPEATED = Construct("repeats data or noise a number of times that depends on a draw", _SKIP)
 TURNS = Construct("the number of turns of a loop depends on a draw", _SKIP)

@@ -97,7 +97,7 @@ class Oracle:
     def choose(self, chances: list[Foreign], natural: int) -> int:
         """One of several outcomes with these chances."""
         if len(self.made) >= _MOST_CHOICES:
-            raise Unbounded("an answer by coins takes too many of them")
+            raise Unbounded("an answer by coins tosses too many coins")
         at = (
             natural
             if self.natural
@@ -320,7 +320,7 @@ def answered(
             f"{type(error).__name__}: an answer by coins is not given for some rewards"
         ) from error
     if (len(world.seen), len(world.charges), len(world.finishing)) != before[2:]:
-        raise world.stop("an answer by coins gives away more than itself")
+        raise world.stop("an answer by coins reveals more than itself")
     if chances is None:
         world.failure, world.at = before[:2]
         world.restore(state)

@@ -189,7 +189,7 @@ class Box:
         if self.world.mixes_types and self._data is not None and self.kind == "f":
             kinds = {_kind_of(v) for v in self._data.ravel().tolist()}
             if "?" in kinds and "f" not in kinds:
-                raise self.world.stop_raw("the type of an array follows from raw {data}")
+                raise self.world.stop_raw("the type of an array depends on raw {data}")
 
     def shared(self, part: Foreign, array: Foreign) -> Foreign:
         """Of a part of a plain array that stands for it, the same part of it."""
@@ -591,7 +591,7 @@ def _fitting(world: World, value: Foreign, dtype: Foreign) -> Foreign:
     for entry in entries(world, value):
         drawn = nature(entry) == "uniform" or (is_term(entry) and entry.noise)
         if drawn and dtype.itemsize < 4 + 4 * (dtype.kind == "f"):
-            raise world.stop(f"noise is turned into numbers of type {dtype}, which hold too little")
+            raise world.stop(f"noise is turned into numbers of type {dtype}, which have too few digits")
         if drawn or not is_term(entry):
             continue
         size = builtins.max(map(abs, entry.range()))
@@ -602,7 +602,7 @@ def _fitting(world: World, value: Foreign, dtype: Foreign) -> Foreign:
             (dtype == np.int32 and size <= 2**20) or (dtype == np.float32 and size <= 1e-4 * 2**23 * step)
         ):
             raise world.stop_raw(
-                f"raw {{data}} are turned into numbers of type {dtype}, which hold too little"
+                f"raw {{data}} are turned into numbers of type {dtype}, which have too few digits"
             )
     return dtype
 
@@ -1437,7 +1437,7 @@ def of_first_type(world: World, values: list[Foreign]) -> Box:
     """An array of the type of its first entry; the bound ends if others are not of this one."""
     first, *others = (_kind_of(number(value)) for value in values)
     if first == "?" or (first != "f" and {*others} - {first}):
-        raise world.stop_raw("the type of an array follows from raw {data}, or cuts them")
+        raise world.stop_raw("the type of an array depends on raw {data}, or truncates them")
     made: Box = wrapped(world, values)
     return made
 

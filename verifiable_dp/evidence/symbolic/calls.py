@@ -98,7 +98,7 @@ def _kinds(value: Foreign) -> tuple[type, ...]:
 
 def _agreed(world: World, found: set[Foreign], what: str) -> Foreign:
     if len(found) != 1:
-        raise world.stop(f"{what} of a tracked number is asked")
+        raise world.stop(f"the code asks for {what} of a tracked number")
     return found.pop()
 
 

@@ -130,7 +130,7 @@ class DrawSource:
         """Make one more coin of it; the bound ends if coins can fall together as at no value looked at."""
         self._coins = coins = [*self._coins[-_TOGETHER:], coin]
         if len(coins) > 1 and enclosures.known("rare", coins, 0.0, lambda: _is_rare(coins)):
-            raise self.world.stop("coins of one draw may fall together as hardly ever")
+            raise self.world.stop("coins of one draw may come out in a rare combination")
 
     def count(self) -> None:
         """What has shaped it sets how much noise there is, as it meets the data."""
@@ -160,9 +160,9 @@ class DrawSource:
     def spend(self) -> None:
         """Show it."""
         if self.world.oracle is not None:
-            raise self.world.stop("a uniform draw is told by an answer")
+            raise self.world.stop("an answer reveals a uniform draw")
         if self.state is not None:
-            raise self.world.stop("a uniform draw that raw chances were compared with is used once more")
+            raise self.world.stop("a uniform draw that raw chances were compared with is used again")
         if self.noise is not None:
             self.noise[1].settle()
         self.is_public = True
@@ -184,7 +184,7 @@ class DrawSource:
         if self.world.oracle is not None:
             known = self.oracle is self.world.oracle and 0 <= chance.range()[0] <= chance.range()[1] <= 1
             if self.asked is not None or not known:
-                raise self.world.stop("a coin is made in a way that its chance is not known")
+                raise self.world.stop("a coin is made in such a way that its probability is not known")
             self.asked = chance
             chances = [chance, minus(1.0, chance)]
             return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)

@@ -55,7 +55,7 @@ def proposed(world: World, order: Foreign) -> list[Foreign] | None:
     if sorted(values) != [*range(len(values))]:
         return None
     if world.oracle is not None:
-        raise world.stop("an answer draws an order")
+        raise world.stop("an answer by coins draws a random order")
     source = accept_reject.Proposals(world, len(values), True)
     return [accept_reject.Pick(source, int(value)) for value in values]
 
@@ -517,7 +517,7 @@ def _coin(name: str) -> Foreign:
         if name == "shuffle" and isinstance(args[0], boxes.Box | list):
             order = self.world.chooser.order(np.random.Generator.permutation(self, len(args[0])))
             if self.world.oracle is not None:
-                raise self.world.stop("an answer draws an order")
+                raise self.world.stop("an answer by coins draws a random order")
             kept = args[0].copy() if isinstance(args[0], boxes.Box) else list(args[0])
             for i, j in enumerate(order.tolist()):
                 args[0][i] = kept[j]

@@ -125,7 +125,9 @@ class MatrixLaw:
         drawn = np.asarray(self._real.rvs(freedom, scale, count, follow(source)))
         matrix = np.atleast_2d(np.diag(scale) if np.ndim(scale) == 1 else scale)
         if drawn.ndim < 2 or float(freedom) != round(float(freedom)):
-            raise world.stop("Wishart noise of one row, or with degrees of freedom that are no whole number")
+            raise world.stop(
+                "Wishart noise of one row, or with degrees of freedom that are not a whole number"
+            )
         floor = float(np.linalg.eigvalsh(matrix)[0]) * (1 - 1e-12)
         each = [made(world, one, int(freedom), floor) for one in drawn.reshape(-1, *drawn.shape[-2:])]
         if drawn.ndim == 2:

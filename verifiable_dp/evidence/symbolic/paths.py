@@ -357,7 +357,7 @@ def _typical(
             return PathFound(tuple(paths), wrong), events
         asked = path.contested and not path.natural
         if asked and not _same_without(program, n_arms, path, scopes, coverage, meter):
-            wrong = Failure("how many proposals were turned down shows in what follows")
+            wrong = Failure("the number of proposals turned down shows in what follows")
             return PathFound(tuple(paths), wrong, path.contested), events
     return PathFound(tuple(paths)), events
 

@@ -595,7 +595,7 @@ class World:
             frame = frame.f_back
         file = "" if frame is None else frame.f_code.co_filename
         if file in (*self.files, _FOR_THE_CODE) or not is_numerical(file):
-            raise self.hidden("the type of a tracked number is asked")
+            raise self.hidden("the code asks for the type of a tracked number")
         return kind
 
     back: Place | None = None  # where the traced code has returned
@@ -1121,7 +1121,7 @@ def _typed(made: Foreign, left: Foreign, right: Foreign) -> Foreign:
         return made
     if any(type(v) is Term and v.type == "narrow" for v in (left, right)):
         if made.noise:
-            raise made.world.stop("noise is added to numbers of less than 64 bits, which hold too little")
+            raise made.world.stop("noise is added to numbers of less than 64 bits, which have too few digits")
         wide = any(type(v) is np.float64 for v in (left, right))
         made.type = "" if wide else "narrow"
         return made

@@ -146,7 +146,7 @@ def _noise(release: Release | Chosen | Told) -> str:
     if isinstance(release, Chosen):
         return "an outcome is drawn with raw chances"
     if isinstance(release, Told):
-        return "bits are told or turned by coins"
+        return "coins decide whether bits are reported or flipped"
     kind = family(release.law.kind)
     return f"{_NAMES.get(kind, kind)} noise is added"
 

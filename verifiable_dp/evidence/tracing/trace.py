@@ -36,10 +36,10 @@ from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
 SHARED = "one draw is added to sums that move apart, so their difference is exact"
-HALF = "a draw that is half of a two-sided one is used once more"
+HALF = "a draw that is half of a two-sided one is used again"
 CHANCES = "draws that are compared with raw chances are used for something else, too"
 COINS = "coins that tell the truth or not are used for something else, too"
-OTHER = "different draws are given out than on the neighbouring input"
+OTHER = "the draws returned differ from those on the neighbouring input"
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 
 
@@ -214,7 +214,7 @@ def _loss(here: Run, there: Run, flipped: Flipped = ()) -> Loss:
         rows.append((loss, bound, rho))
     missing = len(here.ledger.releases) - len(there.ledger.releases)
     if missing > 0 and not divergence:
-        divergence = ReplayEnd(f"{missing} releases fewer than on the neighbouring input")
+        divergence = ReplayEnd(f"{missing} fewer releases than on the neighbouring input")
     each = np.array(rows, dtype=np.float64).reshape(-1, 3)
     equal = not divergence and same(here.output, there.output)
     extra = sum(cost for _, cost in flipped)
@@ -354,7 +354,7 @@ def trace(
     flipped: Flipped = ()
     loss = _loss(here, there)
     if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):
-        loss = _replaced(loss, ReplayEnd("different coins are tossed than on the neighbouring input"))
+        loss = _replaced(loss, ReplayEnd("the coins tossed differ from those on the neighbouring input"))
     for coin in near if not loss.same_output else ():
         aligned = _flipped(function, right, bits, here, coin, files, scopes)
         if aligned is not None:
