@@ -240,6 +240,14 @@ class Contextual(Core):
 def inside(T, epsilon, gamma):
     for t in range(T):
         paid = np.random.rand()
+
+
+def counted(data, size, rng):
+    return np.sum(data) + rng.laplace(0, 1, size)
+
+
+def answers(data, queries, rng):
+    return np.sum(data) + rng.laplace(0, 1, queries)
 """
 )
 INSPECTED = {
@@ -256,6 +264,8 @@ INSPECTED = {
     "Told": (0, "step(reward, arm) receives the last reward", "gets reward=0.0, arm=0"),
     "Contextual": (2, "missing: target: Contextual.select: parameter context is not recognised"),
     "inside": (2, "missing: target must be play(rewards, rng)"),
+    "counted": (0, "called like release", "data gets the data", "size gets the number of draws of one call"),
+    "answers": (2, "missing: target: parameter queries of answers must have a value", "--set queries=VALUE"),
 }
 
 

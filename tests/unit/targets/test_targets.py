@@ -155,6 +155,12 @@ async def both(data, size, rng):
         (lambda size, data: 0, r"got parameters \(size, data\)"),
         (lambda rng, size, n_runs: 0, r"got parameters \(rng, size, n_runs\)"),
         (lambda a, b, c, d: 0, r"got parameters \(a, b, c, d\)"),
+        # As the number of draws, the number of answers would make a leak of five times the claim look right.
+        (lambda data, queries, rng: 0, r"parameter queries of <lambda> must have a value.*--set queries=V"),
+        (lambda data, n, rng: 0, "parameter n of <lambda> must have a value"),
+        (lambda rewards, rng, m: 0, "parameter m of <lambda> must have a value"),
+        (lambda data, bins, size, rng: 0, "parameter bins of <lambda> must have a value"),
+        (lambda data, bins, scale, rng: 0, "parameter bins and parameter scale of <lambda>"),
         (lambda data, *, epsilon, rng: 0, r"got parameters \(data, epsilon, rng\)"),
         (print, "got parameters"),
     ],
@@ -651,7 +657,7 @@ def test_types_of_arms_are_seen(name, many):
     pair, found = SimpleNamespace(worlds=lambda: (np.zeros((2, 2)),) * 2), []
     for arms in TWINS[name]:
         several = np.array([arms, arms]) if type(arms) is np.ndarray else [arms, arms]
-        play = (lambda rewards, n, rng: several) if many else (lambda rewards, rng: arms)  # noqa: B023
+        play = (lambda rewards, n_runs, rng: several) if many else (lambda rewards, rng: arms)  # noqa: B023
         sampler = PlaySampler(play, many, 2, 2, 0)
         made = sampler.raw(pair, 0, 1, 0, np.arange(2))
         assert made[:, :2].tolist() == [[1, 0]] * 2
