@@ -241,7 +241,11 @@ class Expressions(Calls):
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
-        every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
+        # Numbers with a truth value in them are numbers: data or noise that holds none are floats.
+        truth = every.truth and (bool(every.container) or all(v.truth or not v.data for v in (one, other)))
+        every = every._replace(
+            own=every.container, inner=inner, many=every.many or every.level > PUBLIC, truth=truth
+        )
         if isinstance(op, ast.Mult):
             for value, times, written in (
                 ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()
@@ -314,6 +318,10 @@ class Expressions(Calls):
         self.add(key, made._replace(rough=STEEP) if self.several(key, node) else made)
         self.share(key, roots)
         return DATA | self.marks.get("sent", Value())
+
+    def _of_Await(self, node: ast.Await) -> Value:
+        """What the call returns that is awaited."""
+        return self.of(node.value)
 
     def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
         return UNKNOWN | self._of_Yield(node)
