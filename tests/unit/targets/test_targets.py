@@ -19,6 +19,7 @@ import pytest
 from tests.asking import audited
 from tests.user_code import first_told, modes, noise_imported, rewritten, seeded
 from verifiable_dp import InputError, audit
+from verifiable_dp.core import outputs
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.outputs import Pulled
@@ -126,6 +127,16 @@ def decorated(function):
 )
 def test_kinds_follow_from_the_parameters(function, kind):
     assert kind_of(function) == kind
+
+
+def test_a_bandit_that_returns_nothing_is_told_so():
+    """Control: of arms of another shape the shape is said."""
+    for made, said in (
+        (None, "got None; end it with `return arms`"),
+        (np.zeros(2, int), r"got shape \(2,\)"),
+    ):
+        with pytest.raises(InputError, match=said):
+            outputs.arms(made, "play", (3,), 2)
 
 
 async def coroutine(data, size, rng):
