@@ -165,6 +165,43 @@ def replaced_checks(record, checks):
         return rendered._undecided(SimpleNamespace(checks=checks, reason=record.reason))
 
 
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (1.0, "Any epsilon above 1 at the event"),
+        (0.9, "Any epsilon above 1"),
+        (1.8, "Epsilon 1.8 at the event"),
+    ],
+)
+def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said):
+    """Of an event that shows exactly the claim it said that epsilon 1 would have been detected."""
+    record = SimpleNamespace(power=None, detectable=seen, claimed=SimpleNamespace(epsilon=1.0))
+    assert words._detected(record).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"), [(1.8, "; accepted because a loss of 1.8 at the event tested"), (4.0, "")]
+)
+def test_a_weak_audit_says_what_it_was_accepted_for(event, said):
+    """Variants need 4 times the claim, and the verdict rests on the event."""
+    black_box = SimpleNamespace(smallest_epsilon=4.0)
+    power = SimpleNamespace(black_box=black_box, of_event=False)
+    with pytest.MonkeyPatch.context() as patched:
+        for scope in (None, "every path"):
+            patched.setattr(rendered, "decision", lambda _, scope=scope: SimpleNamespace(scope=scope))
+            found = rendered._decisive(SimpleNamespace(power=power, detectable=event))
+            assert found.startswith(said)
+            assert bool(found) == bool(said and scope is None)
+            said = ""
+
+
+def test_the_first_line_shows_rho_beside_epsilon():
+    record = load("adac-gope")
+    claimed = f", claimed {words.promised(Record.of(record))}"
+    assert claimed in Report(record).line()
+    assert ", claimed" not in Report(load("dp-se")).line()
+
+
 def test_a_place_without_a_line_shows_none():
     assert Finding("DP301", "said", "a.py").words().startswith("warning DP301 a.py: said")
     assert Finding("DP301", "said", "a.py", 3).words().startswith("warning DP301 a.py:3: said")
