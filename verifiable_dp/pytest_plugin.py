@@ -6,6 +6,7 @@ Every run of pytest loads it, so it imports nothing heavy before a fixture is us
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -379,7 +380,7 @@ def _check_known(function: Function[Report], fixture: str, options: JsonDict) ->
         if name not in known:
             near = [_OPTIONS.get(name.lower(), ""), *difflib.get_close_matches(name, known, n=1)]
             meant = next((f"; did you mean {word}?" for word in near if word in known), "")
-            raise TypeError(f"{fixture} takes no argument {name!r}{meant}")
+            raise UsageError(f"{fixture} takes no argument {name!r}{meant}")
 
 
 _OPTIONS = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}
@@ -456,7 +457,29 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         lines += [_MORE_RUNS] if few and report.verdict == "inconclusive" else []
         pytest.fail("\n".join(lines), pytrace=False)
 
-    return check
+    return _brief(check)
+
+
+def _brief(check: Function[Report]) -> Function[Report]:
+    """A check whose errors about wrong arguments show the test's line, and none of ours."""
+
+    @functools.wraps(check)
+    def checked(*args: Given, **options: Given) -> Report:
+        __tracebackhide__ = True
+        try:
+            return check(*args, **options)
+        except Exception as error:
+            from verifiable_dp.core.validate import InputError
+
+            if isinstance(error, InputError | UsageError):
+                raise error.with_traceback(None) from None
+            raise
+
+    return checked
+
+
+class UsageError(TypeError):
+    """An argument that a fixture does not take."""
 
 
 @pytest.fixture
@@ -499,7 +522,7 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
         failure = _regret_failure(report, expect, path, place, list(again))
         pytest.fail("\n".join([failure, *_why_the_test(request, *list(again)[:1])]), pytrace=False)
 
-    return check
+    return _brief(check)
 
 
 def _inputs(report: Report) -> list[str]:

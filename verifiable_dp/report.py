@@ -322,7 +322,9 @@ class Report:
             note = " (baseline, promises nothing)" if self.baseline else ""
             reason = f" ({self.reason})" if self.reason else ""
             parts.append(f"{self.verdict}{reason}{note}")
-            parts.append(words.interval(record))
+            claimed = f", claimed {words.promised(record)}" if record.claimed.curve else ""
+            interval = words.interval(record)
+            parts.append(interval if "claimed" in interval else interval + claimed)
         mutants = record.mutants
         if mutants:
             parts.append(f"mutants {words.caught(mutants)}/{len(mutants)}")

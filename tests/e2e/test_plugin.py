@@ -125,6 +125,18 @@ def test_an_option_of_the_command_line_hints_at_the_argument(pytester):
     result.assert_outcomes(passed=3)
 
 
+def test_wrong_arguments_show_the_line_of_the_test_and_none_of_ours(pytester):
+    """They came with up to 90 lines of this package."""
+    calls = ("promised.right, epsilon=-1.0", "promised.right, epsilon=1.0, qqqq=2", "'nope', epsilon=1.0")
+    tests = [f"def test_{i}(privacy_audit):\n    privacy_audit({c})\n" for i, c in enumerate(calls)]
+    result = run(pytester, "\n".join(tests))
+    result.assert_outcomes(failed=3)
+    said = result.stdout.str()
+    assert "verifiable_dp/" not in said.partition("short test summary")[0]
+    assert said.count(">       privacy_audit(") == 3
+    assert len(said.splitlines()) < 60
+
+
 def test_an_undecided_audit_says_what_to_try(pytester):
     result = run(
         pytester,

@@ -254,7 +254,7 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
     if promise.curved:
         raise InputError(
             f"{promise.native} works only with a mechanism that releases numbers; a bandit's promise is "
-            "epsilon"
+            "epsilon: give --epsilon, and --delta for a bandit with normal noise"
         )
     if request.settings.numerics:
         raise InputError(f"numerics works only with a mechanism that releases numbers, got {kind}")

@@ -391,8 +391,8 @@ def bound(
     """An upper bound on epsilon over all inputs within the bounds; without one, why.
 
     Then also the lead, as it stands in a check, where raw data decides something that replays on neighbours
-    cannot settle. With `many` the function is `play_many`, of which one run is bounded. The search gives up
-    after `work` operations.
+    cannot settle, or rare draws may do something that we cannot follow. With `many` the function is
+    `play_many`, of which one run is bounded. The search gives up after `work` operations.
     """
     file = _file_of(function)
     if file is None:
@@ -415,8 +415,9 @@ def bound(
         seeds = found.failure.why is Ends.SEEDS
         forced = None if seeds else behind(found)
         at = forced or (found.at if seeds or found.unseen or unsettled(program, found) else None)
-        # No replay has followed it: it is open whether noise stands before it.
-        open_lead = None if at is None else Lead("seeds" if seeds else "unsettled", at)
+        # No replay has followed it: it is open whether noise stands before it, or whether anything decides.
+        what = "seeds" if seeds else "unfollowed" if found.unseen and not forced else "unsettled"
+        open_lead = None if at is None else Lead(what, at)
     made = found.bound(delta)
     ended = None if made else Ended.of(found)
     if many and made is not None:

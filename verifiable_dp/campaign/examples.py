@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from verifiable_dp.core import files
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import Given, InputError, Json
 from verifiable_dp.evidence.blackbox.test import ALPHA
+from verifiable_dp.record.model import Record
 from verifiable_dp.report import Report
 
 FOLDER = ".verifiable-dp"
@@ -60,21 +61,34 @@ class Examples:
         place = self._place(entry.name)
         if not (_replayable(entry) and place.is_file()):
             return None
-        own = {key: value for key, value in entry.options.items() if key not in ("adjacency", "curve")}
         try:
             pair = _pair(json.loads(files.content("examples", place, _LARGEST))["pair"])
-            level = SHARE * float(own.get("alpha", ALPHA))
-            report = audit_entry(
-                entry,
-                self.campaign.folder,
-                {**own, "pairs": [pair], "budget": "smoke", "alpha": level, "cage": cage},
-            )
+            report = audit_entry(entry, self.campaign.folder, {**_options(entry, pair), "cage": cage})
         except (InputError, ValueError, LookupError, TypeError):
             return None
         return report if report.verdict == "refuted" else None
 
     def _place(self, name: str) -> Path:
         return self.campaign.folder / FOLDER / "examples" / f"{name}.json"
+
+
+def is_replay(entry: Entry, record: Json) -> bool:
+    """Whether a record refutes an entry's claim on inputs that were kept: it answers what `replay` asks."""
+    parsed = Record.of(record)
+    found = [one for one in parsed.counterexamples if one.instance is None]
+    if not _replayable(entry) or parsed.verdict != "refuted" or not found:
+        return False
+    try:
+        options = _options(entry, _pair(found[0].pair))
+    except (InputError, ValueError, LookupError, TypeError):
+        return False
+    return not replace(entry, options=options).unanswered(record)
+
+
+def _options(entry: Entry, pair: Given) -> dict[str, Given]:
+    """What an audit on inputs that were kept is asked."""
+    own = {key: value for key, value in entry.options.items() if key not in ("adjacency", "curve")}
+    return {**own, "pairs": [pair], "budget": "smoke", "alpha": SHARE * float(own.get("alpha", ALPHA))}
 
 
 def _replayable(entry: Entry) -> bool:

@@ -205,7 +205,8 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     default=2.0,
     show_default=True,
     metavar="FACTOR",
-    help="Without an upper bound, accept a claim only if FACTOR times its epsilon would have been caught.",
+    help="Without an upper bound, accept a claim only if a loss of FACTOR times its epsilon "
+    "at the event tested would have been caught.",
 )
 @require_option
 @_test("--write-baseline", is_flag=True, help="Without TARGET: write all warnings to the baseline file.")

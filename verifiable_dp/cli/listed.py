@@ -41,7 +41,7 @@ def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
         return
     for name, report in reports.items():
         for one in found.baseline.new(name, report):
-            say(f"new: {one.words} is not in the baseline")
+            say(f"new: {one.words} is not in the baseline; fix it, or add it with --write-baseline")
     for one in found.baseline.gone(reports.items()):
         say(f"gone: {one.words}; --write-baseline removes it from the baseline")
 

@@ -265,6 +265,8 @@ def arms(result: Foreign, what: str, shape: tuple[int, ...], n_arms: int, hidden
         made = np.asarray(result)
     except Exception:
         made = np.empty(0, object)
+    if result is None:
+        raise InputError(f"{what} must return arms of shape {shape}, got None; end it with `return arms`")
     if made.shape != shape:
         raise InputError(f"{what} must return arms of shape {shape}, got shape {made.shape}")
     try:

@@ -147,6 +147,9 @@ def _traced(check: Check, pure: bool) -> str:
             return f"noise takes few values, because its seed does, at {found['file']}:{found['line']}"
         if found["open"] and found.get("what") == "unsettled":
             return f"we cannot tell whether noise hides what decides at {found['file']}:{found['line']}"
+        if found["open"] and found.get("what") == "unfollowed":
+            at = f"{found['file']}:{found['line']}"
+            return f"we cannot follow {at}, so rare runs may give away more than we saw; rewrite that line"
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):

@@ -122,6 +122,11 @@ def parsed(path: str | Path, content: bytes) -> JsonDict:
         raise
     # A ValueError is also what a number of too many digits is refused with.
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        if isinstance(error, json.JSONDecodeError) and not error.pos:
+            raise InputError(
+                f"record: {str(place)!r} is not a record: it is not JSON; give a file that --json has "
+                "written, or run the code with `audit`"
+            ) from None
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"record: {str(place)!r} is corrupted: {reason}") from None
     if not isinstance(loaded, dict):

@@ -151,8 +151,11 @@ def catches(record: Record) -> tuple[float, str]:
 def _detected(record: Record) -> str:
     """The least leak that the test would have caught, of which kind, and which leaks may pass."""
     seen, kind = catches(record)
+    claim = record.claimed.epsilon
+    above = digits(seen) == digits(claim) or seen < claim
+    leak = f"Any epsilon above {digits(claim)}" if above else f"Epsilon {digits(seen)}"
     return (
-        f"Epsilon {digits(seen)} {kind} would have been detected with 95 % probability; leaks of another "
+        f"{leak} {kind} would have been detected with 95 % probability; leaks of another "
         "kind, such as rare ones, may go unnoticed."
     )
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib.util
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core import frames, plugins
@@ -93,6 +95,18 @@ def auditor(name: str) -> Auditor:
     return _loaded(name)
 
 
+def _code(name: str) -> str:
+    """The target that a name with a dot for a colon may stand for; empty if there is no such code."""
+    module, dot, attribute = name.rpartition(".")
+    if not dot or not all(part.isidentifier() for part in name.split(".")):
+        return ""
+    file = Path(*module.split(".")).with_suffix(".py")
+    if file.is_file():
+        return f"{file.as_posix()}:{attribute}"
+    known = importlib.util.find_spec(module.partition(".")[0]) is not None
+    return f"{module}:{attribute}" if known else ""
+
+
 @functools.cache
 def _loaded(name: str) -> Auditor:
     points = _points()
@@ -101,6 +115,8 @@ def _loaded(name: str) -> Auditor:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         if name.endswith(".py"):
             raise InputError(f"target: {name!r} is a file; name what to audit in it: {name}:NAME")
+        if meant := _code(name):
+            raise InputError(f"target: {name!r} is not in the catalogue; did you mean {meant}?")
         raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(sorted(points))}{hint}")
     if why := plugins.kept_out(points[name]):
         raise InputError(f"catalogue: {points[name].value} ({name!r}) is not imported: {why}")

@@ -12,7 +12,9 @@ from enum import StrEnum
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, JsonDict, on_one_line
-from verifiable_dp.record import questions, words
+from verifiable_dp.evidence import origins
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import conclude, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.model import Record
@@ -119,6 +121,8 @@ class Finding:
         The counterexample in words, or what a reader has to know of an open one; empty without either.
     ignored
         Why a comment in the code says to ignore it; empty if none does. The verdict stays what it is.
+    todo
+        What to do here, where it is not what its rule says.
     """
 
     code: FindingCode
@@ -127,6 +131,7 @@ class Finding:
     line: int = 0
     detail: str = ""
     ignored: str = ""
+    todo: str = ""
 
     @property
     def of_code(self) -> bool:
@@ -140,8 +145,10 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        """See `FindingRule`; of a finding that is ignored, why it is."""
-        return f"nothing, ignored in the code: {self.ignored}" if self.ignored else RULES[self.code].advice
+        """See `FindingRule`, unless it has its own; of a finding that is ignored, why it is."""
+        if self.ignored:
+            return f"nothing, ignored in the code: {self.ignored}"
+        return self.todo or RULES[self.code].advice
 
     def told(self, title: str) -> str:
         """Sentence and detail, of the target of this title unless a line of code is what it is about."""
@@ -150,7 +157,7 @@ class Finding:
 
     def words(self) -> str:
         """Severity, code, place and sentence, as linters write it."""
-        at = f" {self.file}:{self.line}:" if self.file else ":"
+        at = f" {self.file}{f':{self.line}' if self.line else ''}:" if self.file else ":"
         return f"{self.severity} {self.code}{at} {self.sentence}"
 
 
@@ -217,7 +224,7 @@ def _of_code(record: Record) -> Iterator[Finding]:
         return
     for numbers in (check.statistics for check in record.checks if check.kind == "tracing"):
         for lead in numbers["leads"]:
-            if lead["open"]:
+            if lead["open"] and lead["what"] != "unfollowed":  # of that DP201 tells
                 yield Finding(FindingCode.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
         for row in too_costly(numbers):
             yield Finding(FindingCode.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
@@ -230,12 +237,39 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         for example in examples or [""]:
             yield Finding(FindingCode.REFUTED, words.verdict(record), *place, example)
     elif found.privacy == "inconclusive":
-        yield Finding(FindingCode.UNDECIDED, words.verdict(record), *place, words.note(record))
+        said, todo = words.verdict(record), _undecided(record)
+        yield Finding(FindingCode.UNDECIDED, said, *place, words.note(record), todo=todo)
     if found.weak:
         weak = "the audit is weak" if found.scope is None else "only the proof supports the claim"
-        yield Finding(FindingCode.WEAK, f"{weak}: {strength.weakness(record)}", *place)
+        yield Finding(FindingCode.WEAK, f"{weak}: {strength.weakness(record)}{_decisive(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
+
+
+_SEEDED = (
+    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
+)
+_NEVER_APART = (
+    "a longer --horizon, or other --bounds or data, so that the event can come out in two ways; a larger "
+    "--budget alone does not help"
+)
+_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow, or rely on the tests alone"
+
+
+def _undecided(record: Record) -> str:
+    """What to do about an undecided claim where larger samples do not help; empty elsewhere."""
+    if any(one.kind == origins.KIND and one.verdict == "inconclusive" for one in record.checks):
+        return _SEEDED
+    return _NEVER_APART if record.reason == "unsearched" and conclude.constant(record.checks) else ""
+
+
+def _decisive(record: Record) -> str:
+    """What a weak audit was accepted for, where that is another number than the one that is weak."""
+    seen, kind = words.catches(record)
+    if decision(record).scope is not None or record.detectable is None or float(record.detectable) >= seen:
+        return ""
+    at = f"a loss of {digits(record.detectable)} at the event tested would have been caught"
+    return f"; accepted because {at} (--detect)" if kind == words.KIND else ""
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:
@@ -255,7 +289,8 @@ def _noted(record: Record) -> Iterator[Finding]:
     ended = record.unbounded
     if ended is not None and words.unbounded(record):
         said = f"no upper bound; first obstacle: {ended.what}"
-        yield Finding(FindingCode.UNBOUNDED, said, ended.file, ended.line)
+        todo = "" if ended.line else _NO_LINE
+        yield Finding(FindingCode.UNBOUNDED, said, ended.file, ended.line, todo=todo)
 
 
 def _place(record: Record) -> tuple[str, int]:

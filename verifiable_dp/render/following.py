@@ -130,7 +130,8 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         more = f"Audit again with more runs ({_more(record)}) or named pairs of inputs"
         more = f"{more}; they sharpen the test, and give no upper bound."
         if (ended := record.unbounded) and ended.file:
-            first = f"First obstacle to an upper bound: {ended.file}:{ended.line} ({ended.what})"
+            at = f"{ended.file}:{ended.line}" if ended.line else ended.file
+            first = f"First obstacle to an upper bound: {at} ({ended.what})"
             more = f"{first}. More runs ({_more(record)}) only sharpen the test."
         return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)

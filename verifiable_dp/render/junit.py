@@ -62,7 +62,7 @@ def _properties(record: Record) -> dict[str, str]:
         "broken": words.broken(record) if record.checks and record.verdict == "refuted" else "",
         "epsilon_lower": record.epsilon_lower if record.checks else "",
         "seed": record.seed,
-        "source": f"{source.path}:{source.line}" if source.path else "",
+        "source": f"{source.path}:{source.line}" if source.line else source.path,
         "digest": record.digest,
         "version": record.provenance.version,
     }

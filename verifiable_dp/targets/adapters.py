@@ -136,7 +136,7 @@ def contextual(function: Function[Foreign], form: Contexts) -> tuple[str, Functi
     if len(names) != len(kinds) or ("rewards" in names and names.index("rewards") == 0):
         raise InputError(
             "target must be play(contexts, rewards, rng) or play_many(contexts, rewards, n_runs, rng) if "
-            "contexts are given, got parameters ({', '.join(names)})"
+            f"contexts are given, got parameters ({', '.join(names)})"
         )
     free = [kind for kind in kinds if kind not in names]
     places = {name: kinds.index(name if name in kinds else free.pop(0)) for name in names}

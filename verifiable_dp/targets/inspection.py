@@ -21,7 +21,7 @@ from verifiable_dp.evidence.tracing.reach import reached
 from verifiable_dp.targets import horizons, rewards, unbounded
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import kind_of
+from verifiable_dp.targets.load import given_to, kind_of
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.roles import MEANS, GivenRole, Meaning, filled, role_of
 from verifiable_dp.targets.source import code_of, parsed, resolved
@@ -115,6 +115,9 @@ def inspect_target(
             elif plays:
                 form = f"{kind}, with contexts of their own" if given.contexts else kind_of(called)
                 recognised.append(f"it is called like {form}")
+                got = {} if given.contexts else given_to(called)
+                given_lines = [f"parameter {name} gets {what}" for name, what in got.items()]
+                recognised += [line for line in given_lines if line not in recognised]
             if given.reward:
                 _, _, function = rewards.found(given.reward)
                 words, add = _paid(called, function, n_arms, horizon)

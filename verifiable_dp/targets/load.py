@@ -50,7 +50,8 @@ def check_imported(thing: object, workers: int) -> None:
 _FORMS = (
     "play(rewards, rng), play_many(rewards, n_runs, rng), release(data, size, rng) or release_one(data, rng)"
 )
-_ROLES = ("n_runs", "size", "rng")  # they are filled even where the function has a default for them
+_COUNTS = ("size", "n_runs")  # the only names of the number of draws or runs
+_ROLES = (*_COUNTS, "rng")  # they are filled even where the function has a default for them
 
 
 def _parameters(function: Function[Foreign]) -> list[inspect.Parameter]:
@@ -71,14 +72,15 @@ def kind_of(function: Function[Foreign]) -> str:
     """``play``, ``play_many``, ``release`` or ``release_one``, from the parameters.
 
     One or two are those of ``release_one`` if the data are called data, else of ``play``: code that gets no
-    generator has its own. Three are those of
+    generator has its own. Three, one of them called size or n_runs, are those of
     ``release`` if the data are called data or another one size, else of ``play_many``. The data are the first
     that is not called rng, size or n_runs. Parameters with defaults do not count, except for these three.
 
     Raises
     ------
     InputError
-        If they fit none of these, or the function is a coroutine function or a generator function.
+        If they fit none of these, one of them has no value, or the function is a coroutine function or a
+        generator function.
     """
     code = None if is_known(function, "driven") else code_of(function)
     for thing in (code, getattr(code, "__call__", None)):  # noqa: B004 - the method, not whether there is one
@@ -96,9 +98,37 @@ def kind_of(function: Function[Foreign]) -> str:
     data = next((name for name in names if name not in _ROLES), "")
     if len(names) in (1, 2) and fits and data and not {"size", "n_runs"} & set(names):
         return "release_one" if data == "data" else "play"
-    if len(names) == 3 and fits and sorted(_order(names)) == [0, 1, 2]:
+    counted = not {*_COUNTS}.isdisjoint(names)
+    if len(names) == 3 and fits and counted and sorted(_order(names)) == [0, 1, 2]:
         return "release" if "size" in names or data == "data" else "play_many"
-    raise InputError(f"target must be {_FORMS}, got parameters ({', '.join(names)})")
+    got = f"got parameters ({', '.join(names)})"
+    if unset := _unset(names):
+        raise InputError(
+            f"target: parameter {' and parameter '.join(unset)} of {_name(function)} must "
+            f"have a value, {got}; give {' '.join(f'--set {name}=VALUE' for name in unset)} (in Python "
+            f"parameters=); only a parameter called size or n_runs is the number of draws or runs"
+        )
+    raise InputError(f"target must be {_FORMS}, {got}")
+
+
+def _name(function: Function[Foreign]) -> str:
+    code = code_of(function)
+    return str(getattr(code, "__qualname__", code))
+
+
+def _unset(names: Sequence[str]) -> list[str]:
+    """Which of the parameters that a call has to fill are neither data nor the number of runs nor rng."""
+    free = [name for name in names if name not in _ROLES]
+    return [name for name in free[1:] if "rng" in names or name != names[-1]]
+
+
+def given_to(function: Function[Foreign]) -> dict[str, str]:
+    """What each parameter that a call has to fill gets, by name, in words."""
+    names = [parameter.name for parameter in _parameters(function)]
+    data = "the data" if kind_of(function).startswith("release") else "the rewards"
+    number = "the number of draws of one call" if data == "the data" else "the number of runs of one call"
+    words = (data, number, "a generator") if len(names) == 3 else (data, "a generator")
+    return {name: words[place] for name, place in zip(names, _order(names), strict=True)}
 
 
 class Wrapper:

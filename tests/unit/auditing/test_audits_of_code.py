@@ -1,7 +1,9 @@
 """How an audit of users' code goes: its stages, what is handed over, and what it concludes."""
 
+import asyncio
 import contextlib
 import dataclasses
+import inspect
 import json
 import re
 from dataclasses import dataclass, replace
@@ -40,7 +42,7 @@ from verifiable_dp.registry import entries
 from verifiable_dp.render import audited as rows_audited
 from verifiable_dp.render import page, summary_card
 from verifiable_dp.report import finish
-from verifiable_dp.targets.adapters import epsilon_of, made_for
+from verifiable_dp.targets.adapters import BanditClass, epsilon_of, made_for
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.heard import Heard
 from verifiable_dp.targets.inspection import inspect_target
@@ -115,6 +117,7 @@ def test_a_parameter_that_the_code_does_not_have_is_no_question(tmp_path):
 
 REGRET = """
 import dataclasses
+import inspect
 from verifiable_dp.auditing import regret
 
 check = regret.check_claims
@@ -800,6 +803,69 @@ def test_which_raw_decisions_are_open(play, open_):
     program = bounded_programs.Program(play, (6, 2), (0.0, 1.0))
     found = paths.explore(program, 2, most=6)
     assert paths.unsettled(program, found) is open_
+
+
+class Awaited:
+    """One sum an arm, released once; half of the noise costs twice as much."""
+
+    noise = 1.0
+
+    def __init__(self, n_arms, rng):
+        self.rng, self.sums, self.t, self.best = rng, [0.0] * n_arms, 0, None
+
+    async def released(self):
+        await asyncio.sleep(0)
+        return np.array(self.sums) + self.rng.laplace(0, self.noise, len(self.sums))
+
+    async def select(self):
+        if self.t < 4:
+            return self.t % len(self.sums)
+        if self.best is None:
+            self.best = int(np.argmax(await self.released()))
+        return self.best
+
+    async def update(self, arm, reward):
+        if self.t < 4:
+            self.sums[arm] += reward
+        self.t += 1
+
+
+class AwaitedHalf(Awaited):
+    noise = 0.5
+
+
+class Locked(Awaited):
+    def __init__(self, n_arms, rng):
+        super().__init__(n_arms, rng)
+        self.lock = asyncio.Lock()
+
+    async def select(self):
+        async with self.lock:
+            return await super().select()
+
+
+def functional(rewards, rng):
+    """The sums turn as often as there are arms, whatever is drawn."""
+    sums, arms, best = (0.0,) * rewards.shape[1], [], None
+    for t in range(len(rewards)):
+        if t == 4:
+            best = int(np.argmax(np.array(sums) + rng.laplace(0, 1.0, len(sums))))
+        arms.append(t % len(sums) if t < 4 else best)
+        sums = tuple(s + rewards[t, arms[-1]] * (i == arms[-1]) for i, s in enumerate(sums))
+    return np.array(arms)
+
+
+@pytest.mark.parametrize(
+    ("target", "epsilon", "what"),
+    [(Awaited, 1.0, None), (AwaitedHalf, 2.0, None), (Locked, None, "unfollowed"), (functional, None, None)],
+)
+def test_a_line_that_is_not_followed_accuses_nobody(target, epsilon, what):
+    """It was said that raw data decides at a lock, at an await and where sums are added up."""
+    played = BanditClass(target, GivenRole()) if inspect.isclass(target) else target
+    bound, _, lead = traced.bound(played, target.__name__, Inputs(2, 8), 0.0)
+    assert (bound and bound.epsilon) == (epsilon and pytest.approx(epsilon))
+    assert (lead and lead["what"]) == what
+    assert lead is None or "decide" not in lead["words"]
 
 
 @pytest.mark.parametrize("play", seldom.UNSETTLED, ids=lambda f: f.__name__)

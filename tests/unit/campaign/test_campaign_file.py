@@ -16,7 +16,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.campaign import baseline, entries, file, settings
+from verifiable_dp.campaign import baseline, entries, examples, file, settings
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.baseline import Baseline
@@ -615,6 +615,14 @@ def test_audit_without_a_target_audits_what_is_listed(project):
     judged, said, _ = run("judge", "audit-reports")
     assert judged == 1
     assert "refuted: own.py:wrong" in said
+    # The replay asks another question than the entry; judge knows it.
+    judged, _, aside = run("judge", "audit-reports", "--campaign", "pyproject.toml")
+    assert (judged, "another question" in aside) == (1, False)
+    (entry,) = (one for one in entries.read(folder / "pyproject.toml").entries if one.name == "own-wrong")
+    refuted = json.loads((folder / "audit-reports" / "own-wrong" / "record.json").read_text())
+    assert examples.is_replay(entry, refuted)
+    assert not examples.is_replay(entry, {**refuted, "verdict": "inconclusive"})
+    assert not examples.is_replay(entry, {**refuted, "seed": 5})
     # The control: code that is mended is not refuted by the inputs that are kept.
     project(ROW.format(name="wrong", more=""))
     source = (folder / "own.py").read_text().replace("0.5, size", "1, size")
@@ -707,6 +715,13 @@ def test_a_second_leak_of_a_kind_is_not_excused_and_a_moved_one_is(project):
     status, said, _ = run("audit")
     assert status == 3
     assert "new: DP101 of own-open_lead in own.py, open_lead: if rewards[0, 1] > 2: is not in the" in said
+    assert "is not in the baseline; fix it, or add it with --write-baseline" in said
+    # What is ignored with a reason is a note, neither new nor known.
+    reason = "if rewards[0, 1] > 2:  # verifiable-dp: ignore[DP101] never"
+    (folder / "own.py").write_text(
+        source.replace("        played.append", again.replace("if rewards[0, 1] > 2:", reason))
+    )
+    assert "new: DP101" not in run("audit")[1]
     # The same text twice in one function is two findings.
     same = again.replace("[0, 1]", "[0, 0]")
     (folder / "own.py").write_text(source.replace("        played.append", same))

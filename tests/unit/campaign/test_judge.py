@@ -23,6 +23,11 @@ def weak(data, size, rng):
 """
 RIGHT, WRONG, WEAK = "a.py:right", "a.py:wrong", "a.py:weak"
 
+NO_REQUEST = (
+    "02-a/record.json: there is no request for it; audit again with --request request.json beside it, or "
+    "check the record alone with verify"
+)
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
@@ -98,7 +103,7 @@ def test_a_record_of_another_job_under_the_same_name_hides_nothing(folder, made)
 def test_what_answers_no_request_is_an_error(folder, made):
     (folder / "02-a/request.json").unlink()
     judged = judge(folder)
-    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: there is no request for it"])
+    assert (judged.exit_status, judged.failed) == (2, [NO_REQUEST])
     made[WRONG].save(folder / "01-a")
     assert judge(folder).exit_status == 2
     older = {**made[WRONG].record, "provenance": dict(made[WRONG].record["provenance"])}
@@ -132,7 +137,7 @@ def test_of_given_requests_all_are_needed_and_nothing_else_counts(folder, made):
     digests = {name: made[name].parsed.provenance.request.digest for name in made}
     assert judge(folder, [], None, Expected(list(digests.values()))).exit_status == 1
     judged = judge(folder, [], None, Expected([digests[RIGHT], digests[WEAK]]))
-    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: there is no request for it"])
+    assert (judged.exit_status, judged.failed) == (2, [NO_REQUEST])
     with pytest.raises(vdp.InputError, match="has the digest"):
         judge(folder, [], None, Expected(["sha256:" + "0" * 64]))
     kept = folder.parent / "kept.json"

@@ -147,6 +147,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([traced(leads=[{**OPEN, "what": "raw"}])], "raw data decides"),
         ([traced(leads=[{**OPEN, "what": "shared"}])], "one draw hides rewards"),
         ([traced(leads=[{**OPEN, "what": "unsettled"}])], "we cannot tell whether noise hides"),
+        ([traced(leads=[{**OPEN, "what": "unfollowed"}])], "we cannot follow a.py:3"),
         ([traced(leads=[{**OPEN, "what": "seeds"}])], "noise takes few values"),
         ([traced(leads=[{**OPEN, "open": False, "what": "seeds"}])], ""),
         ([traced(leads=[{**OPEN, "open": False}])], ""),

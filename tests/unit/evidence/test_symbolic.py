@@ -68,11 +68,11 @@ from verifiable_dp.targets.roles import GivenRole
 
 # Right programs outside of the language of bounds (`evidence.judge.language`), with what ends the bound.
 OUTSIDE = {
-    bounded.lazy_ucb: "the number of turns of a loop depends on a draw",
+    bounded.lazy_ucb: "the number of turns of a loop may depend on a draw",
     seldom.special_methods: "defines __len__, which Python calls by itself",
     seldom.more_noise_by_where: "how much noise there is",
-    bounded.tree_of_sums: "the number of turns of a loop depends on a draw",
-    bounded.rejection: "how much noise there is, or how much data counts, depends on a draw",
+    bounded.tree_of_sums: "the number of turns of a loop may depend on a draw",
+    bounded.rejection: "how much noise there is, or how much data counts, may depend on a draw",
 }
 
 
@@ -652,9 +652,9 @@ def test_questions_about_public_things_end_no_bound(play):
 
 
 WORDS = (
-    "how much noise there is, or how much data counts, depends on a draw",
-    "the number of turns of a loop depends on a draw",
-    "takes an amount of data or noise that depends on a draw",
+    "how much noise there is, or how much data counts, may depend on a draw",
+    "the number of turns of a loop may depend on a draw",
+    "takes an amount of data or noise that may depend on a draw",
     *(
         f"gives {name} data or noise with a number that may be special for rare draws"
         for name in ("max", "min", "clip")

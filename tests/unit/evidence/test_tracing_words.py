@@ -189,10 +189,10 @@ def test_a_sentence_is_said_of_a_leak_and_of_no_right_twin(sentence, leak, right
 
 
 def test_every_sentence_that_accuses_has_a_twin():
-    """But `unsettled`, which accuses nobody; `shared` and `seeds` have theirs in `unit/auditing`."""
+    """But `unsettled` and `unfollowed`, which accuse nobody; the other two have theirs in `unit/auditing`."""
     accusing = {*map(ledger.words_of, ledger.WORDS), trace.SHARED, trace.HALF, trace.COINS, trace.CHANCES}
     assert {sentence for sentence, _, _ in SENTENCES} == accusing - {
-        ledger.words_of(one) for one in ("unsettled", "shared", "seeds")
+        ledger.words_of(one) for one in ("unsettled", "unfollowed", "shared", "seeds")
     }
 
 

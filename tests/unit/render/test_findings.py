@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
+import verifiable_dp.render.findings as rendered
 from tests.committed import NAMES, REPORTS, without_plots
 from verifiable_dp.compliance.blocks import to_compliance
-from verifiable_dp.evidence import check
+from verifiable_dp.evidence import check, origins
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.render import markdown, mutation, opendp_registry, page, plainly, portfolio, promised
-from verifiable_dp.render.findings import RULES, FindingCode, findings, told
+from verifiable_dp.render.findings import RULES, Finding, FindingCode, findings, told
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_dpia, to_markdown
@@ -134,6 +135,89 @@ def test_what_is_undecided_says_so_once():
     lines = Report(undecided(load("dp-se"))).brief().splitlines()
     assert lines[1].startswith("warning DP301 verifiable_dp/algorithms/")
     assert sum("inconclusive about" in line for line in lines) == 1
+
+
+def test_advice_fits_what_was_found():
+    """Controls: with a line, with events that come out in two ways and from secret seeds the rules' own."""
+    record = load("dp-se")
+    ended = {"what": "gave up", "file": "", "line": 0}
+    (found,) = [one for one in findings(Record.of({**record, "unbounded": ended})) if one.code == "DP201"]
+    assert found.advice.startswith("run `inspect TARGET --play`")
+    (found,) = findings(Record.of({**record, "unbounded": UNFOLLOWED}))
+    assert found.advice.startswith("rewrite this line")
+
+    def todo(checks, reason):
+        given = Record.of(undecided(record, reason=reason))
+        return replaced_checks(given, checks)
+
+    never = SimpleNamespace(kind="black_box", verdict="not_refuted", constant="every")
+    seeds = SimpleNamespace(kind=origins.KIND, verdict="inconclusive", constant="")
+    assert "a longer --horizon" in todo([never], "unsearched")
+    assert "seed from the system" in todo([seeds], "lead")
+    assert todo([SimpleNamespace(kind="black_box", verdict="not_refuted", constant="")], "unsearched") == ""
+    assert todo([never], "weak") == ""
+
+
+def replaced_checks(record, checks):
+    """The advice on a record with these checks."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rendered.conclude, "constant", lambda found: found[0].constant)
+        return rendered._undecided(SimpleNamespace(checks=checks, reason=record.reason))
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (1.0, "Any epsilon above 1 at the event"),
+        (0.9, "Any epsilon above 1"),
+        (1.8, "Epsilon 1.8 at the event"),
+    ],
+)
+def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said):
+    """Of an event that shows exactly the claim it said that epsilon 1 would have been detected."""
+    record = SimpleNamespace(power=None, detectable=seen, claimed=SimpleNamespace(epsilon=1.0))
+    assert words._detected(record).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"), [(1.8, "; accepted because a loss of 1.8 at the event tested"), (4.0, "")]
+)
+def test_a_weak_audit_says_what_it_was_accepted_for(event, said):
+    """Variants need 4 times the claim, and the verdict rests on the event."""
+    black_box = SimpleNamespace(smallest_epsilon=4.0)
+    power = SimpleNamespace(black_box=black_box, of_event=False)
+    with pytest.MonkeyPatch.context() as patched:
+        for scope in (None, "every path"):
+            patched.setattr(rendered, "decision", lambda _, scope=scope: SimpleNamespace(scope=scope))
+            found = rendered._decisive(SimpleNamespace(power=power, detectable=event))
+            assert found.startswith(said)
+            assert bool(found) == bool(said and scope is None)
+            said = ""
+
+
+def test_the_first_line_shows_rho_beside_epsilon():
+    record = load("adac-gope")
+    claimed = f", claimed {words.promised(Record.of(record))}"
+    assert claimed in Report(record).line()
+    assert ", claimed" not in Report(load("dp-se")).line()
+
+
+def test_a_place_without_a_line_shows_none():
+    assert Finding("DP301", "said", "a.py").words().startswith("warning DP301 a.py: said")
+    assert Finding("DP301", "said", "a.py", 3).words().startswith("warning DP301 a.py:3: said")
+
+
+def test_a_line_that_is_not_followed_is_told_by_the_end_of_the_bound_alone():
+    """DP101 said that raw data decided there: an open lead of another kind still says so."""
+    lead = {"file": "a.py", "line": 33, "words": "w", "source": "s", "open": True}
+
+    def codes(what):
+        tracing = SimpleNamespace(kind="tracing", statistics={"leads": [{**lead, "what": what}]})
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(rendered, "too_costly", lambda numbers: [])
+            return [one.code for one in rendered._of_code(SimpleNamespace(verdict="weak", checks=[tracing]))]
+
+    assert (codes("unfollowed"), codes("branch")) == ([], ["DP101"])
 
 
 def test_a_contradicted_theorem_comes_with_its_numbers():

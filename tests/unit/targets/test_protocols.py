@@ -240,6 +240,14 @@ class Contextual(Core):
 def inside(T, epsilon, gamma):
     for t in range(T):
         paid = np.random.rand()
+
+
+def counted(data, size, rng):
+    return np.sum(data) + rng.laplace(0, 1, size)
+
+
+def answers(data, queries, rng):
+    return np.sum(data) + rng.laplace(0, 1, queries)
 """
 )
 INSPECTED = {
@@ -256,6 +264,8 @@ INSPECTED = {
     "Told": (0, "step(reward, arm) receives the last reward", "gets reward=0.0, arm=0"),
     "Contextual": (2, "missing: target: Contextual.select: parameter context is not recognised"),
     "inside": (2, "missing: target must be play(rewards, rng)"),
+    "counted": (0, "called like release", "data gets the data", "size gets the number of draws of one call"),
+    "answers": (2, "missing: target: parameter queries of answers must have a value", "--set queries=VALUE"),
 }
 
 
@@ -375,3 +385,32 @@ def test_a_class_that_hands_on_what_it_is_given_has_the_parameters_above_it():
     kind, play = taken(HandsOn, GivenRole())
     assert kind == "play"
     assert len(play(REWARDS, np.random.default_rng(0))) == HORIZON
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("audit", "code.Plain", "--epsilon", 1),
+            "'code.Plain' is not in the catalogue; did you mean code.py:Plain?",
+        ),
+        (("audit", "json.loads", "--epsilon", 1), "did you mean json:loads?"),
+        (("verify", "code.py"), "is not a record: it is not JSON; give a file that --json has written"),
+        (
+            ("audit", "code.py:usual", "--rho", 1, "--delta", 1e-5, "--arms", 2, "--horizon", 4),
+            "a bandit's promise is epsilon: give --epsilon, and --delta",
+        ),
+        # Controls: what is no code has no hint, what is nearly a record is corrupted.
+        (("audit", "nothing.here", "--epsilon", 1), "unknown name 'nothing.here', known are"),
+        (("verify", "half.json"), "is corrupted"),
+    ],
+)
+def test_what_is_refused_says_what_to_do(tmp_path, words, said):
+    (tmp_path / "code.py").write_text(
+        CODE + "\n\ndef usual(rewards, rng):\n    return [0] * len(rewards)\n", "utf-8"
+    )
+    (tmp_path / "half.json").write_text("{", "utf-8")
+    done = run(tmp_path, *words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -19,6 +19,7 @@ import pytest
 from tests.asking import audited
 from tests.user_code import first_told, modes, noise_imported, rewritten, seeded
 from verifiable_dp import InputError, audit
+from verifiable_dp.core import outputs
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.outputs import Pulled
@@ -128,6 +129,16 @@ def test_kinds_follow_from_the_parameters(function, kind):
     assert kind_of(function) == kind
 
 
+def test_a_bandit_that_returns_nothing_is_told_so():
+    """Control: of arms of another shape the shape is said."""
+    for made, said in (
+        (None, "got None; end it with `return arms`"),
+        (np.zeros(2, int), r"got shape \(2,\)"),
+    ):
+        with pytest.raises(InputError, match=said):
+            outputs.arms(made, "play", (3,), 2)
+
+
 async def coroutine(data, size, rng):
     return data
 
@@ -155,6 +166,12 @@ async def both(data, size, rng):
         (lambda size, data: 0, r"got parameters \(size, data\)"),
         (lambda rng, size, n_runs: 0, r"got parameters \(rng, size, n_runs\)"),
         (lambda a, b, c, d: 0, r"got parameters \(a, b, c, d\)"),
+        # As the number of draws, the number of answers would make a leak of five times the claim look right.
+        (lambda data, queries, rng: 0, r"parameter queries of <lambda> must have a value.*--set queries=V"),
+        (lambda data, n, rng: 0, "parameter n of <lambda> must have a value"),
+        (lambda rewards, rng, m: 0, "parameter m of <lambda> must have a value"),
+        (lambda data, bins, size, rng: 0, "parameter bins of <lambda> must have a value"),
+        (lambda data, bins, scale, rng: 0, "parameter bins and parameter scale of <lambda>"),
         (lambda data, *, epsilon, rng: 0, r"got parameters \(data, epsilon, rng\)"),
         (print, "got parameters"),
     ],
@@ -651,7 +668,7 @@ def test_types_of_arms_are_seen(name, many):
     pair, found = SimpleNamespace(worlds=lambda: (np.zeros((2, 2)),) * 2), []
     for arms in TWINS[name]:
         several = np.array([arms, arms]) if type(arms) is np.ndarray else [arms, arms]
-        play = (lambda rewards, n, rng: several) if many else (lambda rewards, rng: arms)  # noqa: B023
+        play = (lambda rewards, n_runs, rng: several) if many else (lambda rewards, rng: arms)  # noqa: B023
         sampler = PlaySampler(play, many, 2, 2, 0)
         made = sampler.raw(pair, 0, 1, 0, np.arange(2))
         assert made[:, :2].tolist() == [[1, 0]] * 2

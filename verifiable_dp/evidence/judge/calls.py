@@ -266,7 +266,8 @@ class Calls(Factors):
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data)
         more = several or every.draws or self.repeated() or name in ("permutation", "permuted", "shuffle")
         draws = 0 if not public else 2 if more else 1
-        return made._replace(noisy=noisy, raw=every.raw, tossed=True, passed=every.passed, draws=draws)
+        made = made._replace(noisy=noisy, raw=every.raw, tossed=True, passed=every.passed, draws=draws)
+        return made._replace(truth=every.truth)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""

@@ -255,7 +255,9 @@ class Expressions(Calls):
         beside = any(side.data and side.apart for side in (one, other))
         apart = every.apart if every.container else beside or (every.bare and not every.data)
         many = every.many or every.level > PUBLIC
-        every = every._replace(own=every.container, inner=inner, many=many, apart=apart)
+        # Numbers with a truth value in them are numbers: data or noise that holds none are floats.
+        truth = every.truth and (bool(every.container) or all(v.truth or not v.data for v in (one, other)))
+        every = every._replace(own=every.container, inner=inner, many=many, apart=apart, truth=truth)
         if isinstance(op, ast.Mult):
             for value, times, written in (
                 ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()
@@ -328,6 +330,10 @@ class Expressions(Calls):
         self.add(key, made._replace(rough=STEEP) if self.several(key, node) else made)
         self.share(key, roots)
         return DATA | self.marks.get("sent", Value())
+
+    def _of_Await(self, node: ast.Await) -> Value:
+        """What the call returns that is awaited."""
+        return self.of(node.value)
 
     def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
         return UNKNOWN | self._of_Yield(node)

@@ -24,8 +24,8 @@ class Construct(NamedTuple):
 _BRANCH = "branch on the draw with if and elif, and call one function in each branch"
 _SKIP = "loop over a public number of turns, and leave out turns by an if inside the loop"
 AT_A_PLACE = Construct("calls an entry of a table that a draw selects", _BRANCH)
-RETURNED = Construct("calls what another call returns, depending on a draw", _BRANCH)
-ONE_OF_TWO = Construct("calls one of two functions, depending on a draw", _BRANCH)
+RETURNED = Construct("calls what another call returns, maybe depending on a draw", _BRANCH)
+ONE_OF_TWO = Construct("calls one of two functions, maybe depending on a draw", _BRANCH)
 FUNCTION = Construct("calls a function that a draw chooses", _BRANCH)
 CHOSEN = Construct("calls what a draw chooses", _BRANCH)
 PUT = Construct("calls what a draw puts in {}", _BRANCH)
@@ -43,14 +43,14 @@ TAKEN = Construct(
     "reads data or noise from a table at a place that a draw selects",
     "branch on the draw, and name the entry in each branch",
 )
-SLICED = Construct("takes an amount of data or noise that depends on a draw", _SKIP)
+SLICED = Construct("takes an amount of data or noise that may depend on a draw", _SKIP)
 SURVIVES = Construct(
     "keeps data or noise that many draws may replace, unless none of them does",
     "choose again in each turn, and start from the value that is chosen otherwise",
 )
-REPEATED = Construct("repeats data or noise a number of times that depends on a draw", _SKIP)
-TURNS = Construct("the number of turns of a loop depends on a draw", _SKIP)
-RECURSION = Construct("how often it calls itself depends on a draw", _SKIP)
+REPEATED = Construct("repeats data or noise a number of times that may depend on a draw", _SKIP)
+TURNS = Construct("the number of turns of a loop may depend on a draw", _SKIP)
+RECURSION = Construct("how often it calls itself may depend on a draw", _SKIP)
 BY_PYTHON = Construct("defines {}, which Python calls by itself", "give the method a name, and call it")
 STATEMENT = Construct(
     "is a statement that is not followed ({})", "use functions, loops, branches and assignments"

@@ -401,7 +401,7 @@ def _crashes(program: Program, path: Path, scopes: Foreign, flips: BranchFlips) 
     return False
 
 
-_VARYING = "how much noise there is, or how much data counts, depends on a draw"
+_VARYING = "how much noise there is, or how much data counts, may depend on a draw"
 
 
 def _open(
