@@ -197,7 +197,7 @@ class Report:
 
     @property
     def printed(self) -> bool:
-        """Whether the target is a listing as printed that the default variant corrects."""
+        """Whether the target is an algorithm as printed, which the default variant corrects."""
         return words.is_printed(self.parsed)
 
     def to_json(self) -> str:

@@ -62,7 +62,7 @@ class Step:
         """The largest ratio over the grid, which must be at most 1."""
         points = [dict(zip(self.grid, at, strict=True)) for at in itertools.product(*self.grid.values())]
         worst = max(points, key=self.ratio)
-        words = f"largest left/right of {self.words}"
+        words = f"largest ratio of the left side to the right side: {self.words}"
         return statement(
             words, self.ratio(worst), "at most", 1.0, tolerance=1e-9, points=len(points), at=worst
         )

@@ -79,6 +79,14 @@ BANNED = (
     r"\b[Tt]he line of (a|an|the)\b",
     r"\b(are|is) fixed since\b|\b[Ss]ince then, \w+ (of \w+ )?(has|have|is|are) (?!been|had)",
     r"\b(read|whether) .{0,40}\bwe cannot say\b|: whether [^.]{0,60} we cannot\b",
+    r"\bwithin (its|their) claim\b",
+    r"\b(is|are|was|were) (not )?(believed|acquitted)\b",
+    r"(?:^|[.!?:] )Who (edits|sees|reads|knows)\b",
+    r"\bother (\w+ ){2,3}than\b",
+    r"\bruns a side\b",
+    r"\b(gamma|beta|bound|width) of our own\b",
+    r"\breaders? of (the judge|that rule)\b",
+    r"\bwhat production runs\b",
 )
 PHRASE = re.compile("|".join(BANNED), re.MULTILINE)
 CODE = re.compile(r"```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -189,6 +197,14 @@ def test_messages_of_the_command_line_have_no_banned_phrase():
         "Since then, none of them has a bound",
         "Both are fixed since",
         "a clause: whether a record meets it we cannot say",
+        "a leak has a bound within its claim",
+        "a state folder from an archive is believed",
+        "Who edits a record can write a digest",
+        "other pairs of inputs than the search tried",
+        "ten points of 400 runs a side",
+        "we check a gamma of our own",
+        "a leak by a reader of the judge",
+        "neither notices what production runs",
     ],
 )
 def test_banned_phrases_are_seen(text):

@@ -76,7 +76,7 @@ class AuditOptions(TypedDict, total=False):
     confidence
         Confidence of `epsilon_lower`, .95 by default.
     detect
-        Factor above 1; 2 by default. Without an upper bound, the verdict is not refuted only if the audit
+        Factor above 1; 2 by default. Without an upper bound, the verdict is ``not_refuted`` only if the audit
         would have refuted a true epsilon of this factor times the claim with probability .95.
     mutants
         Whether to also try the auditor of a catalogue algorithm on its broken variants; True by default.

@@ -48,7 +48,7 @@ KINDS = {
     "tease": AdversaryKind(
         _TEASE,
         ("gap", "growth"),
-        "keeps arm 0 ahead of every other arm by gap + growth sqrt(pulls) rewards: near a decision",
+        "keeps decisions close: arm 0 leads every other arm by gap + growth sqrt(pulls) rewards",
     ),
     "alternate": AdversaryKind(
         _ALTERNATE, ("period",), "to each arm, high for that many pulls, then low for as many"

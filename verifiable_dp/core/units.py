@@ -123,7 +123,7 @@ class TrustModel(StrEnum):
 
 
 class Protected(StrEnum):
-    """What is protected of a user with a context, and from whom."""
+    """Which data of a user with a context is protected, and from whom."""
 
     CONTEXT_JOINT = "context-joint"
     CONTEXT_CENTRAL = "context-central"

@@ -60,7 +60,7 @@ AtDelta = Annotated[Loss, said("At the claimed delta.")]
 Level = Annotated[Probability, said("Confidence of one interval.")]
 Carried = Annotated[
     Only,
-    said("Whether a run was seen to depend on the one before it: nothing follows from the counts."),
+    said("Whether a run was seen to depend on the one before it; if so, nothing follows from the counts."),
 ]
 
 
@@ -96,7 +96,7 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class RegretStatistics(Recorded, frozen=True, forbid_unknown_fields=False):
-    """What every check of regret holds, beside the numbers of its kind and what it says of its runs."""
+    """Contents of every check of regret, besides the numbers of its kind and of its runs."""
 
     rest: ClassVar[Given] = Scalar
 

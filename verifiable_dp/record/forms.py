@@ -30,7 +30,7 @@ _FOLDER = Path(__file__).parent / "schema"
 _COUNTED = ("event", "looks_at", "p_value", "delta_lower", "epsilon_lower")
 _REPLAYED = ("seed", "sign", "run", "turned", "cost", "loss", "divergence", "releases")
 _TRANSCRIPT = ("seed", "sign", "turned", "cost", "loss", "divergence", "releases")
-_OF_KIND = "Of a kind that another package registers; its judge says what its numbers mean."
+_OF_KIND = "A check of a kind that another package registers; its judge says what its numbers mean."
 
 
 def _form(required: tuple[str, ...], without: tuple[str, ...]) -> Json:

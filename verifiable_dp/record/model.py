@@ -80,7 +80,7 @@ class Target(RecordEntry, frozen=True):
     model: Text
     bounds: Annotated[
         tuple[Real, Real] | None,
-        said("Range of the rewards of an algorithm; that of other code stands in its parameters."),
+        said("Range of the rewards of an algorithm; for other code, it is in the parameters."),
     ] = None
 
     @property
@@ -97,12 +97,12 @@ class SourceEntry(RecordEntry, frozen=True):
     note: str
     basis: Annotated[
         Basis | None,
-        said("What it is to the claim; absent: the paper says it."),
+        said("How the source relates to the claim; absent if the paper states it."),
     ] = None
 
 
 class RelationEntry(RecordEntry, frozen=True):
-    """What a promise speaks of, where that is more than one event."""
+    """What a promise is about, if that is more than one event."""
 
     kind: Literal["group", "user"]
     size: Annotated[int, Meta(ge=1, description="Events that may differ.")]
@@ -120,21 +120,21 @@ class Claim(RecordEntry, frozen=True):
     adjacency: Adjacency
     rho: Annotated[
         Positive | None,
-        said("Present where the promise is rho-zCDP: epsilon is then what it implies at delta."),
+        said("Present if the promise is rho-zCDP; epsilon is then what it implies at delta."),
     ] = None
     mu: Annotated[
         Positive | None,
-        said("Present where the promise is mu-GDP: epsilon is then what it implies at delta."),
+        said("Present if the promise is mu-GDP; epsilon is then what it implies at delta."),
     ] = None
     protects: Annotated[
         Protected | None,
         said(
-            "Present where the promise is about users with contexts: what of them is protected, and "
+            "Present if the promise is about users with contexts: which of their data is protected, and "
             "from whom."
         ),
     ] = None
     relation: Annotated[
-        RelationEntry | None, said("Present where the promise is about more than one event.")
+        RelationEntry | None, said("Present if the promise is about more than one event.")
     ] = None
 
     @property
@@ -199,7 +199,7 @@ class StatedRegret(RecordEntry, frozen=True):
     runs: Annotated[int, Meta(ge=2)]
     instances: Annotated[
         tuple[Json, ...],
-        said("Environments; empty where they were given as objects that cannot be written down."),
+        said("Environments; empty if they were given as objects that cannot be written down."),
     ]
     bound: StatedBound | None
     beta: OpenProbability | None
@@ -226,31 +226,29 @@ class PlanEntry(RecordEntry, frozen=True):
     part: Annotated[
         Annotated[int, Meta(ge=2)] | None,
         said(
-            "Times these runs that a mutant gets: exact losses and a certificate decide, so the black "
-            "box makes fewer."
+            "Multiple of these runs that a broken variant gets: if exact losses and a certificate decide, "
+            "the black box makes fewer."
         ),
     ] = None
     tune: Count | None = None
     first: Count | None = None
     sizes: Annotated[
-        Mapping[str, Count] | None, said("Runs that each stage of an audit of a user's code was given.")
+        Mapping[str, Count] | None, said("Runs for each stage of an audit of a user's code.")
     ] = None
     tried: Annotated[
         Mapping[str, Count] | None,
-        said("What the search for a bandit's worst neighbours tried; absent where nothing was searched for."),
+        said("What the search for a bandit's worst neighbours tried; absent if there was no search."),
     ] = None
     timeout: Annotated[Positive | None, said("Seconds that one run could take.")] = None
     capped: Annotated[
         Only | None,
-        said(
-            "Present where the cap on time made the audit smaller: on another machine its sizes may differ."
-        ),
+        said("Present if the time limit made the audit smaller; on another machine its sizes may differ."),
     ] = None
     alpha: OpenProbability | None = None
     confidence: OpenProbability | None = None
     detect: Annotated[
         Annotated[float, Meta(ge=1)] | None,
-        said("Times the claim that has to be detectable where nothing is proved; 2 if absent."),
+        said("Multiple of the claim that has to be detectable if nothing is proved; 2 if absent."),
     ] = None
     mutants: bool | None = None
     numerics: Annotated[bool | None, said("Whether the last bits of a mechanism's outputs were tested.")] = (
@@ -268,12 +266,12 @@ class PlanEntry(RecordEntry, frozen=True):
     event_delta: Delta | None = None
     rho: Positive | None = None
     mu: Positive | None = None
-    curve: Annotated[Only | None, said("Present where the hockey-stick curve was measured.")] = None
+    curve: Annotated[Only | None, said("Present if the hockey-stick curve was measured.")] = None
     interactive: GameSizes | None = None
     regret: StatedRegret | None = None
     sequential: Annotated[
         Only | None,
-        said("Present where the test is sequential: the sizes are those of its last round."),
+        said("Present if the test is sequential; the sizes are those of its last round."),
     ] = None
 
 
@@ -296,7 +294,7 @@ class EndedEntry(RecordEntry, frozen=True):
 
 
 class Variant(RecordEntry, frozen=True):
-    """What was done to the code so that it loses more, and how its epsilon is stated."""
+    """How we made the code leak more, and how its epsilon is stated."""
 
     changed: Literal["algorithm", "generator", "parameter", "configuration"] = msgspec.field(name="of")
     parameter: str
@@ -315,7 +313,7 @@ class SampledPower(RecordEntry, frozen=True):
 
 
 class Power(RecordEntry, frozen=True):
-    """What an audit would have caught, on variants that lose more."""
+    """What an audit would have caught, on variants that leak more."""
 
     smallest_epsilon: Annotated[
         Loss, said("Least true epsilon that the audit would have caught with the probability beside it.")
@@ -347,15 +345,15 @@ class Counterexample(RecordEntry, frozen=True):
     """Neighbouring inputs that a check refutes on: a replayed run, or an event and its counts."""
 
     pair: PairEntry
-    check: Annotated[Text | None, said("Absent of a mutant's.")] = None
+    check: Annotated[Text | None, said("Absent for a broken variant.")] = None
     instance: Annotated[
-        Parameters | None, said("The algorithm it was found on, where that is not the audited one.")
+        Parameters | None, said("The algorithm on which it was found, if not the audited one.")
     ] = None
     epsilon: Annotated[
         Loss | None,
-        said("What the audited claim comes to on `instance`: costs and losses count in units of it."),
+        said("Epsilon of the audited claim on `instance`; costs and losses are in units of it."),
     ] = None
-    rounds: Annotated[AtLeastOne | None, said("Of `instance` that were played, if not all.")] = None
+    rounds: Annotated[AtLeastOne | None, said("Rounds of `instance` that were played, if not all.")] = None
     event: Text | None = None
     looks_at: Annotated[Json, described("looks_at")] | UnsetType | None = UNSET
     p_value: Probability | None = None
@@ -377,7 +375,7 @@ class Counterexample(RecordEntry, frozen=True):
 
 
 class MutantEntry(RecordEntry, frozen=True):
-    """What became of a broken variant that the audit tried."""
+    """Result for a broken variant that the audit tried."""
 
     name: Text
     fault: Text
@@ -415,7 +413,7 @@ class Passed(RecordEntry, frozen=True):
 
 
 class KillTable(RecordEntry, frozen=True):
-    """What the kill table of the catalogue says of an algorithm."""
+    """What the kill table of the catalogue says about an algorithm."""
 
     digest: Annotated[Sealed, said("Of the table.")]
     caught: Caught
@@ -423,7 +421,7 @@ class KillTable(RecordEntry, frozen=True):
 
 
 class RegretClaimEntry(RecordEntry, frozen=True):
-    """A claim about regret, or about what stands in its place."""
+    """A claim about regret, or about a quantity used instead of it."""
 
     name: Text
     statement: Text
@@ -445,14 +443,14 @@ class Regret(RecordEntry, frozen=True):
     tables: Annotated[
         Annotated[tuple[Table, ...], Meta(min_length=1)] | None,
         said(
-            "Two algorithms beside each other, the price of privacy, algorithms on hard instances; no "
-            "verdict follows."
+            "Two algorithms compared, the price of privacy, or algorithms on hard instances; no verdict "
+            "follows."
         ),
     ] = None
 
 
 class Uncovered(RecordEntry, frozen=True):
-    """What the audit says nothing about, and which kind of check settles it; null: none does."""
+    """What the audit does not cover, and which kind of check would settle it; null if none would."""
 
     id: Left
     values: Json
@@ -476,7 +474,7 @@ class Record(RecordEntry, frozen=True):
     target: Target
     claim: Annotated[
         Claim | None,
-        said("Null where only regret was checked of an algorithm that promises none."),
+        said("Null if only regret was checked and the algorithm makes no promise."),
     ]
     plan: PlanEntry
     checks: tuple[PrivacyCheck, ...]
@@ -485,9 +483,8 @@ class Record(RecordEntry, frozen=True):
     reason: Annotated[
         Literal["lead", "weak", "unsearched"] | None,
         said(
-            "Why the verdict is inconclusive: something speaks against the claim, only a larger epsilon "
-            "would have been detected, or no pair of inputs changed what comes out; null for other "
-            "verdicts."
+            "Why the verdict is inconclusive: there is evidence against the claim, only a larger epsilon "
+            "would have been detected, or no pair of inputs changed the output; null for other verdicts."
         ),
     ]
     epsilon_lower: Annotated[
@@ -497,7 +494,7 @@ class Record(RecordEntry, frozen=True):
             "check gave it."
         ),
     ]
-    epsilon_upper: Annotated[BoundEntry | None, said("Null where nothing was proved.")]
+    epsilon_upper: Annotated[BoundEntry | None, said("Null if nothing was proved.")]
     detectable: Annotated[
         Loss | None,
         said(
@@ -511,7 +508,7 @@ class Record(RecordEntry, frozen=True):
     counterexamples: tuple[Annotated[Counterexample, described("found")], ...]
     mutants: tuple[MutantEntry, ...]
     kill_table: Annotated[
-        KillTable | None, said("Null where no table was at hand or it says nothing of this algorithm.")
+        KillTable | None, said("Null if there was no table, or the table does not contain this algorithm.")
     ]
     regret: Regret | None
     not_covered: Annotated[tuple[Uncovered, ...], Meta(min_length=1)]

@@ -24,13 +24,13 @@ class Checkout(RecordEntry, frozen=True):
         Mapping[str, Sha256] | None,
         said(
             "SHA-256 of the files that the code read or imported while it ran, by their path from its "
-            "repository, or from the current folder; not of what other programs or worker processes, and "
-            "libraries by code that is not Python's, have opened. Absent of older records."
+            "repository, or from the current folder; without files that other programs, worker processes or "
+            "compiled libraries opened. Absent in older records."
         ),
     ] = None
     differs: Annotated[
         tuple[Text, ...] | None,
-        said("Files that ran, or were read, and are not as in the commit; absent if there are none."),
+        said("Files that ran or were read, and differ from the commit; absent if there are none."),
     ] = None
 
 
@@ -42,20 +42,21 @@ class Ci(RecordEntry, frozen=True):
 
 
 class CountedElsewhere(RecordEntry, frozen=True):
-    """How runs were counted outside of the process of the audited code."""
+    """How runs were counted outside the process of the audited code."""
 
     asked_again: Annotated[Count, said("Runs that a fresh process was asked for again, and compared.")]
     key: Annotated[
         Text | None,
         said(
-            "What says which runs were asked again, and how they were split anew into those that choose an "
-            "event and those that are counted; no code of the target had it. Absent of older records."
+            "Key that decides which runs were repeated, and how runs were split again into those that "
+            "choose an event and those that are counted; the target's code never had it. Absent in older "
+            "records."
         ),
     ] = None
 
 
 class Resumed(RecordEntry, frozen=True):
-    """How many finished steps were taken from a checkpoint."""
+    """Number of finished steps read from a checkpoint."""
 
     steps: AtLeastOne
 
@@ -98,21 +99,21 @@ class Provenance(RecordEntry, frozen=True):
     ] = None
     cage: Annotated[
         tuple[Text, ...] | None,
-        said("What the audited code was kept from, as far as the system allowed; absent if of nothing."),
+        said("Isolation of the audited code, as far as the system allowed; absent if there was none."),
     ] = None
     counted: Annotated[
         CountedElsewhere | None,
         said(
-            "Present where events were chosen and their hits counted outside of the process of the audited "
-            "code; all else that a check states is the word of that process."
+            "Present if events were chosen and their hits counted outside the process of the audited code; "
+            "for everything else in a check we rely on that process."
         ),
     ] = None
-    resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
+    resumed: Annotated[Resumed | None, said("Present if an interrupted audit was continued.")] = None
     ignored: Annotated[
         tuple[IgnoredEntry, ...] | None,
         said("Findings that comments in the audited code say to ignore; absent if there are none."),
     ] = None
     request: Annotated[
         RequestEntry | None,
-        said("What was asked, as it was written before any code of the target ran; absent of older records."),
+        said("The request, written before any code of the target ran; absent in older records."),
     ] = None

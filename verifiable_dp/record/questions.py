@@ -101,7 +101,8 @@ def _count(least: int, most: int) -> Json:
 _DAY: Json = {
     "type": "string",
     "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-    "description": "Last day (UTC) on which the record is relied on; `verify` and `judge` refuse it after.",
+    "description": "Last day (UTC) on which to rely on the record; `verify` and `judge` refuse it "
+    "afterwards.",
 }
 
 
@@ -464,7 +465,7 @@ def form() -> JsonDict:
     for table, asked in tables().items():
         entries = {one.id.rpartition(".")[2]: one.form for one in asked}
         keys |= {table: _object((), **entries)} if table else entries
-    said = "What the user states of the deployment; judged where a rule can, never evidence."
+    said = "What the user states about the deployment; judged if a rule can judge it, never evidence."
     return {**_object((), **keys), "description": said}
 
 

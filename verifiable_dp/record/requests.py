@@ -42,13 +42,13 @@ class RequestEntry(RecordEntry, frozen=True):
     schema_version: Annotated[str, Meta(extra_json_schema={"const": REQUEST_VERSION})]
     question: Literal["audit", "regret", "evidence"]
     target: AskedTarget
-    claim: Annotated[Json, said("What was given of the promise, or of the claims about regret.")]
-    inputs: Annotated[Json, said("On what the target is run.")]
+    claim: Annotated[Json, said("The parts of the promise, or of the claims about regret, that were given.")]
+    inputs: Annotated[Json, said("The inputs on which the target is run.")]
     plan: Annotated[Json, said("How it is tested.")]
     level: Annotated[Json, said("alpha and confidence.")]
     seed: Count
     declarations: Json | None
-    code: Annotated[Sha256, said("SHA-256 over the code of the package that was asked.")]
+    code: Annotated[Sha256, said("SHA-256 over the code of the package that received the request.")]
     packages: Annotated[
         Sealed, said("SHA-256 over names, versions and lists of files of the packages that were present.")
     ]

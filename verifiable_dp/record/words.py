@@ -563,7 +563,8 @@ def share_in_words(share: Json) -> str:
     if "together" in share:
         paid = f"{float(share['together']):.6g} at delta {digits(share['delta'])}"
         return f"normal noise released{f' {often}' if often else ''} costs {paid} in all: {share['source']}"
-    return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
+    what = "releases here cost" if share["releases"] > 1 else "release costs"
+    return f"{what} {float(share['cost']):.6g}{f' ({often})' if often else ''}: {share['source']}"
 
 
 def of_production(record: Record) -> str:

@@ -85,7 +85,7 @@ def origin(record: Record) -> str:
         return f"{paper}, as printed"
     if record.target.parameters.get("variant") == "corrected":
         return f"{paper}, corrected"
-    return f"our own version; {paper} not read" if _is_unread(record) else paper
+    return f"our version; we have not read {paper}" if _is_unread(record) else paper
 
 
 def _is_unread(record: Record) -> bool:

@@ -407,7 +407,7 @@ def lines_of(found):
 def test_leads_and_costly_releases_are_written_like_a_linters(checks):
     at = leak_of("looks_again_and_again")
     (line,) = lines_of(checks["looks_again_and_again"])
-    assert line.startswith(f"{FILE}:{at}: release costs 40, 40 times: arm = int(np.argmax(")
+    assert line.startswith(f"{FILE}:{at}: releases here cost 40 (40 times): arm = int(np.argmax(")
     (line,) = lines_of(checks["raw_tie_break"])
     assert line.startswith(
         f"{FILE}:{leak_of('raw_tie_break')}: raw rewards decide which position is chosen: "
@@ -479,7 +479,7 @@ def test_sarif_carries_both_to_their_lines(checks):
     assert place["artifactLocation"]["uri"] == "my%20code/styles.py"
     assert place["region"] == {"startLine": leak_of("looks_again_and_again")}
     assert (result["ruleId"], result["level"]) == ("DP102", "warning")
-    assert result["message"]["text"].startswith("release costs 40, 40 times: ")
+    assert result["message"]["text"].startswith("releases here cost 40 (40 times): ")
     rules = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
     assert rules["DP102"].endswith(".")
     _, raw = sarif_of(checks["raw_tie_break"])["results"]

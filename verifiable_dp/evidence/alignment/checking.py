@@ -48,14 +48,15 @@ class AlignmentStatistics(Recorded, frozen=True):
     strategies: Annotated[
         AtLeastOne | UnsetType, said("Interactive adversaries that were played against.")
     ] = UNSET
-    challenges: Annotated[AtLeastOne | UnsetType, said("Rounds in which they placed their challenge.")] = (
-        UNSET
-    )
+    challenges: Annotated[
+        AtLeastOne | UnsetType, said("Rounds in which these adversaries placed their challenge.")
+    ] = UNSET
     spent: Annotated[
         Annotated[tuple[tuple[Count, Real, Real], ...], Meta(max_length=200)] | UnsetType,
         said(
             "[rounds so far, cost so far, loss so far] of the costliest transcript of the audited instance, "
-            "where they change; of normal and Wishart noise both are epsilons at the claim's delta."
+            "wherever they change; with normal and Wishart noise, cost and loss are epsilons at the claim's "
+            "delta."
         ),
     ] = UNSET
 

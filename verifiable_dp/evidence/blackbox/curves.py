@@ -58,7 +58,7 @@ _CAUTION = 2.5  # standard errors of the selection runs that a choice keeps from
 
 
 class LooksAt(Recorded, frozen=True):
-    """Which places of a run decide."""
+    """Which positions in a run decide."""
 
     what: Text
     last: Annotated[AtLeastOne | None, said("Null: all.")]
@@ -88,7 +88,7 @@ class CurveStatistics(Recorded, frozen=True):
     runs: Annotated[AtLeastOne, said("On each input; all events are counted in the same runs.")]
     points: Annotated[
         tuple[CurvePoint, ...],
-        Meta(min_length=1, description="At an epsilon delta is bounded, at a delta epsilon."),
+        Meta(min_length=1, description="At a given epsilon, delta is bounded; at a given delta, epsilon."),
     ]
     epsilon: Positive
     delta: Delta
@@ -114,7 +114,7 @@ class CurvePointResult(Recorded, frozen=True):
     epsilon_lower: Loss | UnsetType = UNSET
     epsilon_claimed: Annotated[
         Loss | UnsetType,
-        said("Least epsilon at which the claim implies this delta; inf where it implies none."),
+        said("Least epsilon at which the claim implies this delta; inf if it implies none."),
     ] = UNSET
 
 

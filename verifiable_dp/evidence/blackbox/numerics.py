@@ -72,7 +72,7 @@ class NumericsStatistics(Tested, frozen=True, kw_only=True):
     ]
     sampler: Annotated[
         Text | UnsetType,
-        said("What drew, where it was the sampler of production: its draws are never the same again."),
+        said("The sampler, if it was the production sampler, whose draws cannot be repeated."),
     ] = UNSET
 
 

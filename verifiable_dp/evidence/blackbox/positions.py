@@ -32,18 +32,18 @@ _AT_ONCE = 1 << 16  # runs of several calls that are asked for together
 
 
 class PositionsStatistics(Recorded, frozen=True):
-    """Hits of the runs that are farthest from all others, and of these."""
+    """Hits of the runs that differ most from all others, and hits of the others."""
 
     sizes: Annotated[
-        tuple[AtLeastOne, ...], said("Runs that a call made; every place of every call is looked at.")
+        tuple[AtLeastOne, ...], said("Runs made by a call; the test compares every position in every call.")
     ]
     calls: Annotated[AtLeastOne, said("Of each size.")]
-    where: Annotated[str, said("The runs that are farthest from all others.")]
+    where: Annotated[str, said("The runs that differ most from all others.")]
     k1: Count
     n1: Count
     k0: Count
     n0: Count
-    tests: Annotated[AtLeastOne, said("Comparisons that share the level.")]
+    tests: Annotated[AtLeastOne, said("Number of comparisons that share the error level.")]
     level: Probability
 
 
@@ -52,7 +52,9 @@ class PositionsResult(Recorded, frozen=True):
 
     verdict: Verdict
     p_value: Probability
-    holds: Annotated[bool, said("Whether runs of a call have one law, as far as seen.")]
+    holds: Annotated[
+        bool, said("Whether all runs of a call have the same distribution, as far as the test can tell.")
+    ]
 
 
 POSITIONS = Kind(
@@ -187,7 +189,9 @@ def _judge(statistics: Json) -> JsonDict:
 @POSITIONS.worded_by
 def _in_words(numbers: Json, result: Json) -> str:
     sizes = ", ".join(map(str, numbers["sizes"]))
-    said = "no place stands out" if result["holds"] else "some runs are distributed differently from the rest"
+    said = (
+        "no position stands out" if result["holds"] else "some runs are distributed differently from the rest"
+    )
     return (
         f"{said}: {numbers['calls']} calls for each of {sizes} runs; farthest {numbers['where']}, "
         f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}, p-value "

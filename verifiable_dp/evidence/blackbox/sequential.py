@@ -91,16 +91,14 @@ class SequentialCandidate(Recorded, frozen=True):
         Meta(
             gt=0,
             le=1,
-            description=(
-                "Part of the wealth that is bet on it; what the weights of a round leave is kept aside."
-            ),
+            description=("Share of the wealth that is bet on it; the rest is set aside."),
         ),
     ]
     shares: Annotated[
         tuple[Probability, Probability],
         said("Frequencies on the selection runs, more frequent world first: bets are placed around them."),
     ]
-    held: Annotated[Count, said("Selection runs a side behind them.")]
+    held: Annotated[Count, said("Number of selection runs on each side.")]
     counts: Annotated[
         tuple[tuple[Count, Count, Count, Count], ...],
         Meta(
@@ -124,7 +122,7 @@ class SequentialStatistics(Tested, frozen=True, kw_only=True):
 
     pair: Annotated[
         str,
-        said("Of the event whose e-value came out largest in the last round, as what follows."),
+        said("Of the event with the largest e-value in the last round, like the fields below."),
     ]
     event: Text
     observe: Literal["actions", "releases", "reports"]
@@ -133,7 +131,7 @@ class SequentialStatistics(Tested, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             description=(
-                "Each bets what the one before has left, on events chosen on selection runs of its own."
+                "Each round bets what the one before has left, on events chosen on its own selection runs."
             ),
         ),
     ]

@@ -83,13 +83,13 @@ class BlackBoxStatistics(Tested, frozen=True, kw_only=True):
     n1: Count
     k0: Count
     n0: Count
-    adversary: Annotated[
-        PairEntry | UnsetType, said("The game that was played, where it is interactive.")
-    ] = UNSET
+    adversary: Annotated[PairEntry | UnsetType, said("The game that was played, if it was interactive.")] = (
+        UNSET
+    )
     best_event_bound: Annotated[
         Loss | UnsetType,
         said(
-            "Bound that the best event (Neyman-Pearson) gives at this size; only where the exact law "
+            "Bound that the best event (Neyman-Pearson) gives at this size; only if the exact distribution "
             "is known."
         ),
     ] = UNSET

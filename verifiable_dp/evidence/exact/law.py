@@ -51,7 +51,7 @@ _ROUNDING = 1e-12  # a delta below it is rounding
 
 
 class ExactPair(Recorded, frozen=True):
-    """The laws of the actions on two inputs against each other."""
+    """The distributions of the actions on two inputs, compared."""
 
     pair: str
     pair_number: Count
@@ -70,7 +70,7 @@ class ExactPair(Recorded, frozen=True):
 
 
 class ExactStatistics(Recorded, frozen=True):
-    """The laws of the actions on pairs of inputs, and the claim."""
+    """The distributions of the actions on pairs of inputs, and the claim."""
 
     observe: Literal["actions"]
     epsilon: Positive

@@ -238,9 +238,9 @@ def _fits(weights: Weights, below: int) -> bool:
 
 def _misfit(pattern: Pattern, frame: Frame) -> str:
     if not all(one.low <= one.high and _fits(one.weights, len(frame.rows)) for one in pattern.entries):
-        return "an entry must have least <= most, and name rows of the frame, each once"
+        return "an entry must have least <= most, and name rows of the frame, each at most once"
     if (pattern.otherwise is not None) is not frame.is_compared:
-        return "a comparison alone, and nothing else, must say how both answers stay"
+        return "shifts for the other answer are required for a comparison, and not allowed otherwise"
     for shifts in (pattern.up, pattern.down, *(pattern.otherwise or ())):
         if isinstance(shifts, LinearShifts):
             whole = tuple((draw, constant) for draw, constant, _ in shifts.terms)

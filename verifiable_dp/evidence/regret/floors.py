@@ -38,7 +38,7 @@ from verifiable_dp.evidence.regret.rows import (
 
 
 class FloorRow(Recorded, frozen=True):
-    """What an algorithm pays on a hard instance, and what every one must pay."""
+    """Regret of an algorithm on a hard instance, and the least that any algorithm can have."""
 
     algorithm: Text
     instance: Text
@@ -70,7 +70,7 @@ class FloorRowResult(Recorded, frozen=True):
 class FloorsResult(Recorded, frozen=True):
     """What follows."""
 
-    intervals: Annotated[Count, said("Intervals that share the error: a mean a row.")]
+    intervals: Annotated[Count, said("Intervals that share the error: one mean in each row.")]
     level: Level
     rows: Annotated[tuple[FloorRowResult, ...], Meta(min_length=1)]
 

@@ -29,7 +29,7 @@ from verifiable_dp.evidence.words import digits, interval
 
 
 class LinearInLogStatistics(RegretStatistics, frozen=True, kw_only=True):
-    """Means over a quantity, with their errors, and what is claimed of the line."""
+    """Means over a quantity, with their errors, and the claim about the line."""
 
     points: tuple[tuple[Positive, float, Size], ...]
     curvature: Positive

@@ -72,7 +72,7 @@ class PriceRowResult(Recorded, frozen=True):
 class PriceResult(Recorded, frozen=True):
     """What follows."""
 
-    intervals: Annotated[Count, said("Intervals that share the error: two means and a ratio a row.")]
+    intervals: Annotated[Count, said("Intervals that share the error: two means and a ratio in each row.")]
     level: Level
     rows: Annotated[tuple[PriceRowResult, ...], Meta(min_length=1)]
 

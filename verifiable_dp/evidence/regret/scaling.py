@@ -203,7 +203,7 @@ def _advice(numbers: Json, result: Json) -> str:
     if numbers.get("over", "T") == "T":
         longer = "; a longer horizon or a larger gap would decide, as rates settle only once enough is learnt"
         reach = _far_enough(numbers, result, room)
-        return longer + (f"; at this slope with errors of this size from {reach} on" if reach else "")
+        return longer + (f"; with this slope and errors of this size, from {reach} on" if reach else "")
     return f"; values of {numbers['over']} over a wider range, or more runs, would decide"
 
 

@@ -46,10 +46,10 @@ class TableRow(Recorded, frozen=True):
     contamination: Annotated[Delta, said("alpha")]
     size: Annotated[Size, said("Of outliers.")]
     gap: Positive
-    equal: Annotated[Positive, said("Regret where arms are played alike.")]
+    equal: Annotated[Positive, said("Regret if all arms are played equally often.")]
     resolution: Annotated[
         Positive | None,
-        said("Gap above which a is proved to tell arms apart by the horizon: 4 beta."),
+        said("Gap above which the proof shows that a tells arms apart by the horizon: 4 beta."),
     ]
     first: Annotated[Count, said("Round at which b removes arms for the first time.")]
     n_a: AtLeastTwo
@@ -89,7 +89,7 @@ class TableRowResult(Recorded, frozen=True):
     upper: float
     wins: Annotated[
         Text,
-        said("Whose regret is smaller; neither where the interval of the difference holds 0."),
+        said("Which regret is smaller; neither if the interval of the difference contains 0."),
     ]
     floor: Size
     floors_a: Annotated[float | None, said("Mean regret over the floor; null without outliers.")]
@@ -101,7 +101,9 @@ class TableRowResult(Recorded, frozen=True):
 class TableResult(Recorded, frozen=True):
     """What follows."""
 
-    intervals: Annotated[Count, said("Intervals that share the error: two means and a difference a row.")]
+    intervals: Annotated[
+        Count, said("Intervals that share the error: two means and a difference in each row.")
+    ]
     level: Level
     rows: Annotated[tuple[TableRowResult, ...], Meta(min_length=1)]
 

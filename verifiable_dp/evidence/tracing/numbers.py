@@ -32,7 +32,7 @@ class LeftAt(Recorded, frozen=True):
 
 
 class TracedLead(Recorded, frozen=True):
-    """A line at which raw data, or what is unknown, may decide."""
+    """A line at which raw or unknown data may decide."""
 
     what: str
     words: str
@@ -40,7 +40,7 @@ class TracedLead(Recorded, frozen=True):
     line: Count
     source: str
     count: Count
-    open: Annotated[bool, said("Whether no pair of runs showed that it does no harm.")]
+    open: Annotated[bool, said("Whether no pair of runs showed it to be harmless.")]
 
 
 class TracedNote(Recorded, frozen=True):
@@ -62,7 +62,7 @@ class LineShare(Recorded, frozen=True):
 
 
 class FlowStep(Recorded, frozen=True):
-    """A line by which rewards come to releases and actions."""
+    """A line through which rewards reach releases and actions."""
 
     file: str
     line: AtLeastOne
@@ -87,7 +87,7 @@ class TracingStatistics(Recorded, frozen=True):
     epsilon: Positive
     examined: Annotated[Count, said("Pairs of runs: one recorded, one replayed with the same releases.")]
     failure: Annotated[str, said("Why tracing stopped; empty if it did not.")]
-    releases: Annotated[Count, said("Of the costliest pair of runs, as all that follows.")]
+    releases: Annotated[Count, said("Of the costliest pair of runs, like the fields below.")]
     coins: Mapping[str, Count]
     draws: Count
     max_cost: Real
@@ -109,12 +109,12 @@ class TracingStatistics(Recorded, frozen=True):
     seed: int
     delta: Annotated[
         OpenProbability | UnsetType,
-        said("Of the claim, if it has one: at it normal noise is charged."),
+        said("Delta of the claim, if it has one; normal noise is charged at this delta."),
     ] = UNSET
     attained: Annotated[
         bool | UnsetType,
         said(
-            "Of a claim in the local model: whether the largest cost is exactly that of the reports of one "
+            "For a claim in the local model: whether the largest cost is exactly that of the reports of one "
             "reward."
         ),
     ] = UNSET
@@ -124,7 +124,7 @@ class TracingStatistics(Recorded, frozen=True):
     ] = UNSET
     flow: Annotated[
         tuple[FlowStep, ...] | UnsetType,
-        said("Lines of the user's files by which rewards come to releases and actions."),
+        said("Lines of the user's files through which rewards reach releases and actions."),
     ] = UNSET
     excerpts: Annotated[
         tuple[SourceExcerpt, ...] | UnsetType,
