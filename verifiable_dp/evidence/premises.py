@@ -135,7 +135,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "the stated {noise} noise",
     ),
     Taken.CLIPPED: _said(
-        "Items are positive semidefinite matrices of clipped {norm}. This held for {users} users with "
+        "Items are positive semidefinite matrices with clipped {norm}. This held for {users} users with "
         "context norms up to {farthest:g}; we examined no others.",
         "items are clipped",
     ),

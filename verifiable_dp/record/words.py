@@ -53,15 +53,15 @@ def is_printed(record: Record) -> bool:
 CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
     "of the target's code; with it, it runs the audit again and compares every count. Neither notices a "
-    "fault in this tool, a false assumption that was not tested, or different code in production. Anyone "
-    "who edits a record can also write a new digest. Then only --rerun exposes changed counts, and only a "
-    "signature exposes changed words, dates and declarations."
+    "fault in this tool, a false untested assumption, or different code in production. An editor can write "
+    "a new digest, too: then only --rerun exposes changed counts, and only a signature exposes changed "
+    "words, dates and declarations."
 )
 
 
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
-    printed = "this is the algorithm as printed; the errata say what the default variant corrects, which"
+    printed = "the algorithm as printed; the errata say what the default variant corrects, which"
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
         Role.PRINTED: f"{printed} {'may be' if record.verdict == 'refuted' else 'need not be'} a leak",

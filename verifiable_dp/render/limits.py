@@ -31,7 +31,7 @@ def _above(numbers: Json, result: Json) -> list[str]:
     level = float(numbers["alpha"]) / int(numbers.get("tests", 1))
     return [
         f"the {100 * float(numbers['confidence']):.4g} % lower bound {digits(least)} is above the claim of "
-        f"{digits(claim)}, but this is not a refutation: its p-value {p_value(result['p_value'])} is above "
+        f"{digits(claim)}, which is not a refutation: its p-value {p_value(result['p_value'])} is above "
         f"{level:.3g}, and lower bounds sometimes exceed true claims"
     ]
 

@@ -443,7 +443,7 @@ def test_a_leak_at_one_size_is_refuted_and_right_code_is_not(leak, fixed, adjace
     right = audited_of_ladder(fixed, adjacency)
     assert right.verdict == "not_refuted"
     said = "; ".join(words.not_covered(Record.of(right.record)))
-    assert "data of other sizes than " in said
+    assert "data of sizes other than " in said
     assert "7, 8, 15 or 16 entries" in said if adjacency == "add-remove" else "8 or 16 entries" in said
     # Control: without the ladder all of these leaks pass.
     monkeypatch.setattr(ladder, "neighbours", lambda size, bounds, kind: iter(()))

@@ -436,14 +436,17 @@ def test_code_that_looks_at_unearned_rewards_is_named():
         ({"scaling": {"K": 1}}, "the population determines K"),
         ({"scaling": {"T": 0.5}, "gap": 0.2}, "the population determines gap"),
         ({"bound": 5, "environments": [EASY, HERE]}, "environments must have"),
-        ({"bound": 5, "environments": [EASY, [0.5, 0.4]]}, "environments must have contexts of one form"),
+        (
+            {"bound": 5, "environments": [EASY, [0.5, 0.4]]},
+            "environments must all have contexts of the same form",
+        ),
         (
             {"bound": 5, "contexts": 2, "n_arms": 2, "environments": EASY},
             "environments must have contexts 2, got 3",
         ),
         ({"bound": 5, "contexts": 3, "environments": "linear"}, "n_arms must be given with contexts"),
         ({"bound": 5, "contexts": 3, "n_arms": 2, "environments": "square"}, "population must be one of"),
-        ({"bound": 5, "contexts": 1, "n_arms": 2, "environments": "linear"}, "dimension 2 at least"),
+        ({"bound": 5, "contexts": 1, "n_arms": 2, "environments": "linear"}, "at least dimension 2"),
         ({"bound": 5, "environments": ["linear"]}, "need contexts"),
     ],
 )

@@ -137,7 +137,9 @@ def test_a_bound_of_traced_code_is_the_judges():
     assert tracing(traced()).epsilon == 0.5
     with pytest.raises(InputError, match="certificate must be of the form paths for tracing"):
         tracing(sums([[1, 2, 1]]))
-    with pytest.raises(InputError, match="version must be 1, got None; older versions add up costs"):
+    with pytest.raises(
+        InputError, match="version must be 1, got None; in older versions nothing verifies the costs"
+    ):
         tracing({"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[7, 0.5, 0.0]]}]})
     wrong = traced()
     wrong["patterns"][0]["up"]["terms"] = [[0, 0.0, [[0, 0.5]]]]

@@ -432,9 +432,7 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     assert limits.of(Check.read(check)) == []
     check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
     (said,) = limits.of(Check.read(check))
-    assert said.startswith(
-        "the 95 % lower bound 1.001 is above the claim of 1, but this is not a refutation:"
-    )
+    assert said.startswith("the 95 % lower bound 1.001 is above the claim of 1, which is not a refutation:")
     assert said in html.unescape(re.sub("</?span[^>]*>", "", render(Record.of(record), drawn=False)))
     assert said in to_markdown(Record.of(record)).replace("\\", "")
     check["result"]["verdict"] = "refuted"

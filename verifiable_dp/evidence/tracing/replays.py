@@ -294,7 +294,7 @@ def _tracing_in_words(numbers: Json, result: Json) -> str:
     if is_lead(numbers, result):
         return f"{found}; this is a lead, not proof"
     lost = [f"line {note['line']} of {note['file']}" for note in _unfollowed(numbers)]
-    return f"{found}; not followed from {', '.join(lost)}, which may give away more" if lost else found
+    return f"{found}; not followed from {', '.join(lost)}, which may leak more" if lost else found
 
 
 def is_lead(numbers: Json, result: Json) -> bool:
