@@ -33,8 +33,8 @@ class AdaCGOPE(PhasedElimination):
 
     .. math:: \frac{2d}{y_l} = 2 d L_l 4^l \left(1 + \sqrt{1 + \frac{4 c}{\rho 4^l L_l}}\right).
 
-    Regret: with beta = 1/T, O(sqrt(T d log(K T)) + d sqrt(d log log d log(K T)/rho) log T). The bound is
-    empty if T times the largest gap is smaller.
+    Regret: with beta = 1/T, O(sqrt(T d log(K T)) + d sqrt(d log log d log(K T)/rho) log T), d > 2. The
+    bound is empty if T times the largest gap is smaller.
 
     Parameters
     ----------

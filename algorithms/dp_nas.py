@@ -27,7 +27,7 @@ class DPNAS(Stopping):
     \sigma_2\log(8t^2/\beta) + (\sigma_3/\alpha)\log(4/\beta)`, and releases :math:`\bar X_t + L/t`.
 
     The estimate is within a factor 1 ± alpha of mu with probability 1 - beta (Thm 3.1). That says nothing if
-    the horizon ends before the rule halts; at mu = 0 it never halts.
+    the horizon ends before the rule halts; at mu = 0 it halts with probability at most beta.
 
     Parameters
     ----------

@@ -109,8 +109,8 @@ class DPRobustElimination(Elimination):
     terms of lower order (Theorems 6.2, 6.10 and 6.12).
 
     The bound does not apply if the moment is not within 1, more than a share alpha of the rewards is
-    contaminated, or gaps are below 4 beta at n = T: then arms are played alike. With contamination beta
-    stays above alpha^(1-1/k): smaller gaps are never told apart.
+    contaminated, or gaps are below 4 beta at n = T: then arms may be played alike. With contamination
+    beta stays above alpha^(1-1/k): smaller gaps need not be told apart.
 
     Parameters
     ----------
@@ -248,8 +248,8 @@ class DPRobustElimination(Elimination):
         """The least by which the fullest bin near the mean outweighs any bin beyond `offset`.
 
         Within r of the mean lie three bins with (1-alpha)(1-r^-k) of the rewards; beyond `offset` there
-        are alpha + (1-alpha) r^-k, or with contamination alpha + (1-alpha) (2r)^-k. At 2r the latter case
-        has a slack of only .0013 (Cor 6.8), which by our union bound takes about 8e7 rewards to show.
+        are alpha + (1-alpha) r^-k, or with contamination alpha + (1-alpha) (2r)^-k. No law attains both, so
+        this is crude: at 2r it would be .0013 with contamination, where the least is .1265 (Cor 6.8).
         """
         alpha, outside = self.contamination, self.bin_width**-self.k
         far = outside if alpha == 0 else outside / 2**self.k

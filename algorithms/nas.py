@@ -25,7 +25,7 @@ class NAS(Stopping):
     :math:`1 - \beta/(2t^2)`, so the released mean is within a factor 1 ± alpha of the true one with
     probability 1 - beta. It makes no privacy promise.
 
-    The number of samples is O(R^2/(alpha mu)^2 log(R/(beta alpha |mu|))); it never halts at mu = 0.
+    The number of samples is O(R^2/(alpha mu)^2 log(R/(beta alpha |mu|))); at mu = 0 it should not halt.
 
     Parameters
     ----------

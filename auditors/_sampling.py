@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from verifiable_dp.core.kernels import kernel, njit
+from verifiable_dp.core.roots import brentq
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 _LEAST = 1e-25  # paths that are rarer in both worlds are left out
@@ -68,7 +68,7 @@ class Losses:
         """The epsilon that holds between both worlds at delta, at least; both directions."""
         if self.delta(0.0) <= delta:
             return 0.0
-        return float(brentq(lambda x: self.delta(x) - delta, 0.0, 2 * _FARTHEST, xtol=1e-9))
+        return brentq(lambda x: self.delta(x) - delta, 0.0, 2 * _FARTHEST, xtol=1e-9)
 
 
 @dataclass(frozen=True)

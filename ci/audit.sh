@@ -146,9 +146,8 @@ judge() {
   for record in "$reports"/*/record.json; do
     [[ -f $record ]] || continue
     folder=${record%/record.json}
-    if verifiable-dp render "$record" --to markdown --out "$folder/record.md" &&
-      verifiable-dp render "$record" --to junit --out "$folder/junit.xml" &&
-      verifiable-dp render "$record" --to sarif --out "$reports/sarif/${folder##*/}.sarif"; then
+    if verifiable-dp render "$record" --to markdown --out "$folder/record.md" --to junit --out "$folder/junit.xml" \
+      --to sarif --out "$reports/sarif/${folder##*/}.sarif"; then
       cat "$folder/record.md" >>"$reports/summary.md"
     else
       worst=2 # what is there somebody else may have put in place of the page

@@ -22,15 +22,17 @@ PATIENCE = 1800.0  # seconds after which a program that a test started counts as
 
 def run(folder, *arguments):
     """The result of a command that is given in a folder; it raises nothing but its exit."""
-    before = set(sys.modules)
+    # An audit of what a test file defines follows all test files if a function here names `modules`.
+    loaded = vars(sys)["modules"]
+    before = set(loaded)
     words = [str(argument) for argument in arguments]
     with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", ["verifiable-dp", *words])  # which the record names
         done = CliRunner().invoke(main, words)
     # What it imported from there is not what another test means by the same name.
-    for name in set(sys.modules) - before:
-        if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(Path(folder).resolve()):
-            del sys.modules[name]
+    for name in set(loaded) - before:
+        if Path(getattr(loaded[name], "__file__", None) or "/").is_relative_to(Path(folder).resolve()):
+            del loaded[name]
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 

@@ -2845,7 +2845,7 @@ FAULTS = (
     ),
     Fault(
         "releases need not be linear",
-        f"{EVIDENCE}/certify.py",
+        f"{EVIDENCE}/forced_runs.py",
         "if not np.all((most <= least * (1 + 1e-6)) | (most == least)):",
         "if False:",
         "a certificate is given to an algorithm whose cost at half the change is not half the cost",

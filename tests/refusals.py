@@ -27,6 +27,7 @@ from tests.module_tests import ROOT, modules, test_files
 TABLE = ROOT / "tests" / "refusals.toml"
 ROOMS = (
     "evidence.judge",
+    "evidence.branching",
     "evidence.certify",
     "evidence.forced_runs",
     "core.meter",

@@ -143,7 +143,6 @@ def test_no_row_is_accused_that_holds_or_depends_on_a_reading():
     register = {row.name: row.register for row in ERRATA}
     assert set(register.values()) == set(REGISTERS)
     assert {name for name, kept in register.items() if kept == "loose"} == {
-        "histogram-slack",
         "local-dimension",
         "shuffle-rate",
     }

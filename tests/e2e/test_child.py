@@ -46,7 +46,12 @@ def another_program(data, size, rng):
 def segfault(data, size, rng):
     os.kill(os.getpid(), signal.SIGSEGV)
 
+TRIED = []
+
 def fills_the_calls(data, size, rng):
+    if TRIED:  # in every process once: a look at the maps takes longer than a call
+        return right(data, size, rng)
+    TRIED.append(True)
     with open(os.environ["VERIFIABLE_DP_CALLS"], "r+b") as file:
         for length in (0, 1 << 20):
             try:

@@ -45,6 +45,10 @@ def test_render_writes_every_format(folder):
         written = (folder / f"out.{to}").read_text("utf-8")
         assert holds(written)
         assert run(folder, "render", "wrong.json", "--to", to).stdout == written
+    together = [word for to in reads for word in ("--to", to, "--out", f"again.{to}")]
+    assert run(folder, "render", "wrong.json", *together).exit_code == 0
+    for to in reads:
+        assert (folder / f"again.{to}").read_bytes() == (folder / f"out.{to}").read_bytes(), to
     pytest.importorskip("weasyprint")
     assert run(folder, "render", "wrong.json", "--to", "pdf", "--out", "out.pdf").exit_code == 0
     assert (folder / "out.pdf").read_bytes().startswith(b"%PDF-")
@@ -58,6 +62,11 @@ def test_render_writes_every_format(folder):
         (["wrong.json", "--to", "docx", "--out", "o"], "to must be one of compliance, dpia, github, html"),
         (["wrong.json", "--to", "pdf"], "out must be given"),
         (["wrong.json", "--to", "html", "--out", "wrong.json/o"], "cannot be made: File exists"),
+        (
+            ["wrong.json", "--to", "html", "--to", "junit", "--out", "o"],
+            "out must be given once for each --to",
+        ),
+        (["wrong.json", "--to", "html", "--out", "o", "--to", "docx", "--out", "p"], "to must be one of"),
         (
             ["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"],
             "url works only with a form that names",

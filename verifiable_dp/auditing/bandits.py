@@ -48,6 +48,7 @@ from verifiable_dp.evidence.tracing.replays import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.far import is_process
+from verifiable_dp.targets.load import is_known
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.probes import DETERMINISTIC, probe_play
 
@@ -554,7 +555,7 @@ def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> tuple[str, str]
                 played = True
     except InputError as error:
         # A function is not handed an array: it may fail in any way.
-        if not (isinstance(error, AheadError) or getattr(case.function, "takes_contexts", False)):
+        if not (isinstance(error, AheadError) or is_known(case.function, "takes_contexts")):
             raise
         later = isinstance(error, AheadError) or not (played or _plays_again(case, games[0]))
         return str(error), "" if later else refusals.now_and_then("an adversary over contexts", error)

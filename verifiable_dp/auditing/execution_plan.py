@@ -117,6 +117,10 @@ NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, which the me
 NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
 ROWS_DEPEND = "runs of one call depend on each other, as if they shared a draw, so each run gets its own call"
 
+OTHER_LAW = (
+    "a call for several runs has another distribution than calls for one run, and we tested only the latter; "
+    "give the function that makes one run (play or release_one), or make every run of a call alike"
+)
 UNLIKE = (
     "the code gives different results with its own generators than with generators that we reset for each "
     "run, as this audit does, so its draws depend on each other in an unknown way; draw from the generator "
@@ -145,6 +149,8 @@ class Ground(Generic[Sampling]):
     unlike
         Whether runs come out differently where the code's own generators are left as they are: then no upper
         bound is looked for, as paths replace them, too.
+    law_of_calls
+        Whether calls for several runs have another law than calls for one run, on which all else stands.
     followed
         Whether the code draws from elsewhere than the given generator.
     """
@@ -157,11 +163,13 @@ class Ground(Generic[Sampling]):
     carried: bool = False
     unlike: bool = False
     followed: bool = False
+    law_of_calls: bool = False
 
     def doubts(self) -> list[str]:
         """Why what runs show does not speak for the claim, as far as that has shown."""
         return [
             *([UNLIKE] if self.unlike else []),
+            *([OTHER_LAW] if self.law_of_calls else []),
             *(_doubts(self.sampler.function) if self.followed else []),
         ]
 
@@ -197,9 +205,10 @@ def grounded(
     if is_process(sampler.function):
         return allowed, Ground(sampler, no_power=fixed)
     notes: list[str] = []
+    apart = independence.Apart.NOT
     if sampler.together:
         progress("are the runs of one call independent?")
-        apart = sizes("apart", lambda: int(independence.dependent(sampler, inputs)))
+        apart = independence.Apart(sizes("apart", lambda: int(independence.dependent(sampler, inputs))))
         if apart:
             notes.append(ROWS_DEPEND)
             sampler = replace(sampler, rows=1)
@@ -207,6 +216,7 @@ def grounded(
             sizes.prefix = "apart "
             allowed = _allowance(size, single, sizes, functools.partial(run, sampler), progress)
             sizes.prefix = ""
+    law = apart == independence.Apart.OF_ANOTHER_LAW
     used = independence.used(sampler, inputs[0])
     others = [source for source in used if source != GIVEN]
     if _compiled(sampler.function):
@@ -218,9 +228,13 @@ def grounded(
         )
         alone, sampler = sampler, replace(sampler, followed=True)
         return allowed, _followed(
-            Ground(sampler, notes=tuple(notes), no_power=fixed), alone, sizes, inputs, allowed
+            Ground(sampler, notes=tuple(notes), no_power=fixed, law_of_calls=law),
+            alone,
+            sizes,
+            inputs,
+            allowed,
         )
-    return allowed, Ground(sampler, notes=tuple(notes), no_power=fixed, draws=bool(used))
+    return allowed, Ground(sampler, notes=tuple(notes), no_power=fixed, draws=bool(used), law_of_calls=law)
 
 
 def _followed(

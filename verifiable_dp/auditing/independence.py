@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import IntEnum
 from typing import TypeVar
 
 import numpy as np
@@ -36,11 +37,20 @@ _ENTRIES = 1 << 18  # of the outcomes of calls that are asked for at once
 _PATH = 0x1DE9  # of the streams used here
 
 
-def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
+class Apart(IntEnum):
+    """How runs of one call are unlike runs of calls of their own."""
+
+    NOT = 0
+    DEPENDENT = 1
+    OF_ANOTHER_LAW = 2
+
+
+def dependent(sampler: Sampling, inputs: Sequence[Given]) -> Apart:
     """Whether runs of one call vary together, or have another law than runs of calls of their own.
 
     Calls are compared by an analysis of variance on ranks; what it suspects is settled by shuffling runs
-    among calls, which is exact for independent ones. A false alarm costs time, and accuses nobody.
+    among calls, which is exact for independent ones. A false alarm costs time, and accuses nobody. Laws are
+    compared by one run of each call, as these are independent whatever runs of a call have in common.
 
     Parameters
     ----------
@@ -49,12 +59,19 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
     inputs
         On which runs are made; three at most are used.
     """
+    found = Apart.NOT
     for number, data in enumerate(list(inputs)[:3]):
         together = of_calls(sampler, data, (_PATH, number), 0, _CALLS, _SIZE)
         alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
-        if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):
-            return True
-    return False
+        apart = _differs(together.reshape(-1, together.shape[2]), alone)
+        if not apart and not _varies_by_call(together, number):
+            continue
+        found = Apart.DEPENDENT
+        if apart:
+            more = of_calls(sampler, data, (_PATH, number), _CALLS, _SINGLE, _SIZE)
+            if _differs(more[np.arange(_SINGLE), np.arange(_SINGLE) % _SIZE], alone):
+                return Apart.OF_ANOTHER_LAW
+    return found
 
 
 def unlike(one: Sampling, other: Sampling, inputs: Sequence[Given], runs: int) -> bool:
@@ -136,19 +153,21 @@ def _spread(width: int) -> IntArray:
 
 
 def _varies_by_call(values: FloatArray, seed: int) -> bool:
-    """Whether the ranks of (calls, runs, columns) differ more between calls than within them."""
+    """Whether the ranks of (calls, runs, columns) differ more between calls than within, or much less."""
     calls, runs, columns = values.shape
     ranks = np.stack([_ranks(values[..., j].ravel()).reshape(calls, runs) for j in range(columns)])
     ranks = ranks[ranks.std(axis=(1, 2)) > 0]  # what never varies says nothing
     if not len(ranks):
         return False
-    ratio = _ratio(ranks)
-    if special.fdtrc(calls - 1, calls * (runs - 1), ratio.max()) * len(ranks) > _SUSPECT:
+    ratio, freedom = _ratio(ranks), (calls - 1, calls * (runs - 1))
+    tails = special.fdtrc(*freedom, ratio.max()), special.fdtr(*freedom, ratio.min())
+    if min(tails) * 2 * len(ranks) > _SUSPECT:
         return False
     rng = np.random.default_rng(seed)
     flat = ranks.reshape(len(ranks), -1)
     orders = (rng.permutation(calls * runs) for _ in range(_SHUFFLES))
-    return bool(ratio.max() > max(_ratio(flat[:, order].reshape(ranks.shape)).max() for order in orders))
+    shuffled = np.array([_ratio(flat[:, order].reshape(ranks.shape)) for order in orders])
+    return bool(ratio.max() > shuffled.max() or ratio.min() < shuffled.min())
 
 
 def _ranks(values: FloatArray) -> FloatArray:

@@ -21,7 +21,9 @@ from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 SIZES = (0, 1, 2, 3, 4, 5, 8, 16)  # that are always tried
 LARGEST = 1024  # size that is tried because a number of the code says so
-_DRAWS = 4  # of either side with equal noise, by which pairs are told apart
+# Draws of either side with equal noise, by which pairs are told apart: of 64, a coin that comes up in one of
+# ten changes some but for one time in 800.
+_FEWEST, _MOST = 4, 64
 _KEPT = 24  # pairs that are kept
 _LOADS = ("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST")
 _PATH = 0x1ADD  # of the streams used here
@@ -43,6 +45,8 @@ class Ladder:
         How many were made.
     named
         Sizes that the code names.
+    each
+        Draws of either side of a pair.
     """
 
     tried: set[int] = field(default_factory=set)
@@ -50,6 +54,7 @@ class Ladder:
     pairs: list[DataPair] = field(default_factory=list)
     draws: int = 0
     named: list[int] = field(default_factory=list)
+    each: int = _MOST
 
     @property
     def refused(self) -> set[int]:
@@ -125,7 +130,8 @@ def climb(
     Equal noise tells which of them are worth more: a pair that comes out alike on both sides, or as another
     one does but for a shift of both, shows nothing that is not looked at already.
     """
-    ladder, seen = Ladder(named=sizes_in(function)), set[bytes]()
+    each = _MOST if sampler.together else int(np.clip(most // (8 * len(SIZES)), _FEWEST, _MOST))
+    ladder, seen = Ladder(named=sizes_in(function), each=each), set[bytes]()
     for pair in pairs:
         seen.add(_seen(ladder, sampler, pair))
     found: list[tuple[float, DataPair]] = []
@@ -136,7 +142,7 @@ def climb(
             mark = _seen(ladder, sampler, pair)
             if mark and mark not in seen:
                 seen.add(mark)
-                found.append((_told(sampler, pair), pair))
+                found.append((_told(ladder, sampler, pair), pair))
     found.sort(key=lambda one: -one[0])
     ladder.pairs = [pair for _, pair in found[:_KEPT]]
     return ladder
@@ -153,9 +159,9 @@ def neighbours(size: int, bounds: tuple[float, float], kind: str) -> Iterator[Da
                 yield DataPair(left, right)
 
 
-def _sides(sampler: ReleaseSampler, pair: DataPair) -> tuple[FloatArray, FloatArray]:
+def _sides(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> tuple[FloatArray, FloatArray]:
     """Outputs of both with equal noise."""
-    runs = np.arange(_DRAWS, dtype=np.int64)
+    runs = np.arange(ladder.each, dtype=np.int64)
     left, right = (sampler.values(side, (_PATH,), runs) for side in pair.worlds())
     return left, right
 
@@ -167,9 +173,9 @@ def _seen(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> bytes:
         for side in pair.worlds():  # all of a size, or else which of them tells of the data
             ladder.of(side).ask(sampler, side, tries=1)
         return b""
-    ladder.draws += 2 * _DRAWS
+    ladder.draws += 2 * ladder.each
     try:
-        left, right = _sides(sampler, pair)
+        left, right = _sides(ladder, sampler, pair)
     except InputError as error:
         taken = [ladder.of(side).ask(sampler, side) for side in pair.worlds()]
         if all(taken):
@@ -186,9 +192,9 @@ def _seen(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> bytes:
     return b"".join(str(part.shape).encode() + part.tobytes() for part in shown)
 
 
-def _told(sampler: ReleaseSampler, pair: DataPair) -> float:
+def _told(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> float:
     """How far apart the sides are in units of what noise does to them; infinite where they differ in form."""
-    left, right = _sides(sampler, pair)
+    left, right = _sides(ladder, sampler, pair)
     if left.shape != right.shape or not np.isfinite(left).all() or not np.isfinite(right).all():
         return np.inf
     spread = min(np.ptp(left, axis=0).min(), np.ptp(right, axis=0).min())

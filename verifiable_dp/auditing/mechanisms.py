@@ -42,6 +42,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.far import is_process
+from verifiable_dp.targets.load import is_known
 from verifiable_dp.targets.probes import DETERMINISTIC, probe_release
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
@@ -181,7 +182,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         if plan is None:
             allowed, ground = grounded(
                 sampler,
-                "release_one" if getattr(function, "one_at_a_time", False) else "release",
+                "release_one" if is_known(function, "one_at_a_time") else "release",
                 settings.sizes,
                 sizes,
                 lambda target, n: target.values(data[0], (TUNE,), np.arange(n, dtype=np.int64)),

@@ -39,7 +39,7 @@ from verifiable_dp.evidence.upper import Method, UpperBound
 from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.far import there
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import Adapted
+from verifiable_dp.targets.load import Adapted, is_known
 from verifiable_dp.targets.seeds import Origins, origins_of
 from verifiable_dp.targets.source import CodeSource, file_of
 
@@ -322,7 +322,7 @@ class CallSizes:
     @classmethod
     def of(cls, function: Function[Given], together: bool) -> CallSizes | None:
         """Of a mechanism; None where it makes one draw a call."""
-        return None if getattr(function, "one_at_a_time", False) else cls(together)
+        return None if is_known(function, "one_at_a_time") else cls(together)
 
     @property
     def sizes(self) -> tuple[int, ...]:

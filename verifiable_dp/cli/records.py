@@ -363,20 +363,23 @@ def _verified(path: Path) -> Json:
     section=RECORDS,
     examples=(
         "render record.json --to markdown",
-        "render record.json --to sarif --out findings.sarif",
+        "render record.json --to sarif --out findings.sarif --to junit --out junit.xml",
     ),
 )
 @click.argument("record", type=FILE)
 @click.option(
     "--to",
     required=True,
+    multiple=True,
     metavar="FORMAT",
     help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia.",
 )
-@click.option("--out", type=PATH, help="Write to this file instead of stdout.")
+@click.option(
+    "--out", type=PATH, multiple=True, help="Write to this file instead of stdout; one for each --to."
+)
 @click.option("--url", default="", help="For in-toto: URL of the CI run (default: the one in the record).")
 @key_option
-def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, ...]) -> None:
+def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, key: tuple[Path, ...]) -> None:
     """Show a record as a page, a document, or findings for other tools.
 
     The record is verified first. Exit status: 2 if it is invalid, else 0, whatever the verdict.
@@ -386,15 +389,23 @@ def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, .
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render import renderings
 
-    check_outputs(out)
-    if to == "pdf" and out is None:
+    check_outputs(*out)
+    if "pdf" in to and not out:
         raise InputError("out must be given: a terminal cannot show a PDF")
-    content = renderings.render(record, to, url=url, out=out, keys=keyring(key))
-    if out is None:
-        click.echo(content, nl=False)
-        return
-    write_bytes(out, content)
-    say(f"written: {out}")
+    if out and len(out) != len(to):
+        raise InputError(f"out must be given once for each --to, got {len(out)} for {len(to)}")
+    places = out or [None] * len(to)
+    keys = keyring(key)
+    made = [
+        renderings.render(record, form, url=url, out=at, keys=keys)
+        for form, at in zip(to, places, strict=True)
+    ]
+    for content, place in zip(made, places, strict=True):
+        if place is None:
+            click.echo(content, nl=False)
+        else:
+            write_bytes(place, content)
+            say(f"written: {place}")
 
 
 @main.command(section=RECORDS)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.roots import brentq
 from verifiable_dp.core.units import Adjacency, Observed, Protected, TrustModel, Unit
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict
 
@@ -293,8 +294,6 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
     That bound is Proposition 1.3 of Bun & Steinke (Concentrated Differential Privacy, TCC 2016).
     """
-    from scipy import optimize
-
     validate.positive("rho", rho)
     validate.probability("delta", delta)
     high = rho + 2 * math.sqrt(rho * math.log(1 / delta))
@@ -304,10 +303,9 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         zcdp_delta(rho, high) > delta
     ):  # by rounding, where rho is so large that epsilon hardly differs from it
         return high
-    found = optimize.brentq(
+    return brentq(
         lambda x: math.log(zcdp_delta(rho, x)) - math.log(delta), 1e-12, high, xtol=1e-13, rtol=1e-12
     )
-    return float(found)
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
@@ -325,7 +323,6 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
 def gdp_epsilon(mu: float, delta: float) -> float:
     """The least epsilon at which mu-GDP implies `delta`; at most mu^2/2 + mu Phi^-1(1 - delta)."""
-    from scipy import optimize
     from scipy.special import ndtri
 
     validate.positive("mu", mu)
@@ -335,14 +332,12 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         return 1e-12
     if gdp_delta(mu, high) > delta:  # by rounding
         return high
-    return float(optimize.brentq(lambda x: gdp_delta(mu, x) - delta, 1e-12, high, xtol=1e-13, rtol=1e-12))
+    return brentq(lambda x: gdp_delta(mu, x) - delta, 1e-12, high, xtol=1e-13, rtol=1e-12)
 
 
 @functools.lru_cache(maxsize=256)  # algorithms ask in every round
 def gdp_mu(epsilon: float, delta: float) -> float:
     """The largest mu at which mu-GDP implies (epsilon, delta)."""
-    from scipy import optimize
-
     validate.positive("epsilon", epsilon)
     validate.probability("delta", delta)
     high = 1.0
@@ -351,9 +346,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     low = high
     while gdp_delta(low, epsilon) > delta:
         low /= 2
-    found = float(
-        optimize.brentq(lambda mu: gdp_delta(mu, epsilon) - delta, low, high, xtol=1e-14, rtol=1e-14)
-    )
+    found = brentq(lambda mu: gdp_delta(mu, epsilon) - delta, low, high, xtol=1e-14, rtol=1e-14)
     return found * (1 - 1e-12)  # on the careful side of the last bits
 
 

@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 Function = Callable[..., Result]  # type: ignore[explicit-any]  # of arguments that only who calls it knows
 Given = Any  # type: ignore[explicit-any]  # what a caller passes, before it is checked
 Foreign = Any  # type: ignore[explicit-any]  # users' code, what it makes, and what stands in for what it asks for
+PLAIN_NUMBERS = (int, float, np.number)  # kept as tuples: a union made at each test calls the audit hooks
+NUMBERS_OR_BITS = (*PLAIN_NUMBERS, np.bool_)
 Numbers = Any  # type: ignore[explicit-any]  # a float or an array: formulas serve listings and compiled loops
 
 

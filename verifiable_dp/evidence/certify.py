@@ -7,8 +7,9 @@ move. All else is a function of the public state, and the public states are enum
 - *unfolded*: algorithms that keep nothing private between blocks. Every set of arms that may remain is tried
   in every epoch, reachable or not; of bandits that play one arm at a time, every arm after every block;
 - *chains*: streams and index policies, whose trees and comparisons carry over. Every round is changed in
-  turn; an arm that is pulled throughout pays for the most nodes, and a run may halt at each comparison. Of
-  bandits that play one arm at a time only those whose rewards all cost the same are certified.
+  turn; an arm that is pulled throughout pays for the most nodes, and a run may halt at each comparison;
+- *paths*: index policies that keep private values, and whose rewards cost more on some paths than on others
+  (see `branching`).
 
 What does not behave as the form says (data in control flow, in a scale or beside the releases, shared draws,
 overlapping blocks, answers that do not enter linearly) ends without a certificate; so does whatever runs code
@@ -19,13 +20,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from verifiable_dp.core.algorithm import (
     Algorithm,
-    Batch,
     Histogram,
     Memory,
     NoMemory,
@@ -36,6 +36,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Draw
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.alignment.searching import plain
+from verifiable_dp.evidence.branching import branched
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.forced_runs import (
     CHARGED,
@@ -43,9 +44,17 @@ from verifiable_dp.evidence.forced_runs import (
     Block,
     Forced,
     NotOfFormError,
+    PathsDifferError,
+    Reach,
+    Terms,
     equal,
+    firsts,
+    key_of,
+    linear,
     played_block,
     possible_answers,
+    slots_between,
+    terms_of,
 )
 from verifiable_dp.evidence.premises import REPLAYED, Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound
@@ -58,54 +67,6 @@ _LISTED = 256  # states that a certificate lists, the costliest ones
 _OFFSETS = np.array([11.3, -10.7, 0.31, -0.41, 997.1])  # of forced releases from the exact value, in scales
 _AHEAD = 1e6
 _RUN = np.zeros(1, np.int64)
-
-
-Terms = tuple[tuple[float, float, int], ...]  # (change, scale, times)
-
-
-@dataclass(frozen=True)
-class Reach:
-    """What one replaced reward costs in a public state: terms (change, scale, times), as in a certificate."""
-
-    state: str
-    terms: Terms
-
-    @property
-    def cost(self) -> float:
-        """The sum of times * change / scale."""
-        return sum(times * change / scale if scale > 0 else np.inf for change, scale, times in self.terms)
-
-
-# ---------------------------------------------------------------- how far a reward moves an answer
-
-
-# ---------------------------------------------------------------- two inputs, the same releases
-
-
-def _terms(changes: FloatArray, scales: FloatArray) -> Terms:
-    """Terms of one row, equal ones together."""
-    found: dict[tuple[float, float], int] = {}
-    for change, scale in zip(changes.tolist(), scales.tolist(), strict=True):
-        if change > 0:
-            key = (float(f"{change:.12g}"), float(f"{scale:.12g}"))
-            found[key] = found.get(key, 0) + 1
-    return tuple((change, scale, times) for (change, scale), times in sorted(found.items()))
-
-
-def _firsts(numbers: IntArray) -> IntArray:
-    """Where each of some numbers, 0 or above and equal ones together, stands first."""
-    return np.flatnonzero(np.diff(numbers, prepend=-1))
-
-
-def _linear(cost: FloatArray, size: FloatArray, place: IntArray) -> None:
-    """Refuse answers that do not enter linearly: costs (n,) by place that do not grow with the change."""
-    unit = cost / size
-    order = np.argsort(place, kind="stable")
-    at = _firsts(place[order])
-    least, most = np.minimum.reduceat(unit[order], at), np.maximum.reduceat(unit[order], at)
-    with np.errstate(invalid="ignore"):
-        if not np.all((most <= least * (1 + 1e-6)) | (most == least)):
-            raise NotOfFormError("algorithm: releases are not linear in the rewards")
 
 
 # ---------------------------------------------------------------- unfolding
@@ -165,16 +126,16 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
         cost, row, kind = block.cost, lanes[0], lanes[2] % len(VARIANTS)
         place = (row * query.active.shape[1] + lanes[1]) * (1 + lanes[2].max() // len(VARIANTS))
         size = np.ones(len(row)) if type(query.ask) is Histogram else VARIANTS[kind, 2]
-        _linear(cost, size, place + lanes[2] // len(VARIANTS))
+        linear(cost, size, place + lanes[2] // len(VARIANTS))
         full = kind < CHARGED
         for lane in _distinct(row, cost, full):
-            terms = _terms(block.changes[lane], block.scales[lane])
+            terms = terms_of(block.changes[lane], block.scales[lane])
             codes = query.take(row[[lane]]).codes().item()
             reaches.setdefault(
                 terms, Reach(f"block at round {int(state.t[row[lane]])}, arms {codes:b}", terms)
             )
         batches |= _batches(block, row, full)
-        first, last = _slots(block.slots, row, len(top))
+        first, last = slots_between(block.slots, row, len(top))
         if not np.all(first > top):
             raise NotOfFormError("algorithm: a draw is used twice in a run")
         state, top = _children(state, query, block.after, row, np.maximum(top, last))
@@ -229,7 +190,7 @@ def _indifferent(
 def _distinct(row: IntArray, cost: FloatArray, full: BoolArray) -> Iterable[int]:
     """Of each state the lane that costs most."""
     order = np.lexsort((-cost, ~full, row))
-    found: list[int] = order[_firsts(row[order])].tolist()
+    found: list[int] = order[firsts(row[order])].tolist()
     return found
 
 
@@ -245,18 +206,6 @@ def _batches(block: Block, row: IntArray, full: BoolArray) -> set[Batched]:
     return found
 
 
-def _slots(slots: FloatArray, row: IntArray, states: int) -> tuple[FloatArray, FloatArray]:
-    """Least and largest slot of each state, infinite without one; refuse slots that are drawn twice."""
-    first, last = np.full(states, np.inf), np.full(states, -np.inf)
-    if slots.shape[1]:
-        order = np.sort(slots, axis=1)
-        if (np.diff(order, axis=1) == 0).any():
-            raise NotOfFormError("algorithm: a draw is used twice in a block")
-        np.minimum.at(first, row, np.fmin.reduce(slots, axis=1, initial=np.inf))
-        np.maximum.at(last, row, np.fmax.reduce(slots, axis=1, initial=-np.inf))
-    return first, last
-
-
 def _children(
     state: State, query: Query, after: State, row: IntArray, top: FloatArray
 ) -> tuple[State, FloatArray]:
@@ -269,7 +218,7 @@ def _children(
     active = vars(after).get("active")
     if active is None:
         return seen, largest
-    first = _firsts(row)
+    first = firsts(row)
     first = first[query.complete[row[first]]]
     if not len(first):
         return seen, largest
@@ -293,7 +242,7 @@ def _merged(state: State, top: FloatArray, free: tuple[str, ...]) -> tuple[State
     """Of states that differ in the fields `free` alone the first and the last round, with the largest top."""
     alike: dict[bytes, list[int]] = {}
     for number in range(len(top)):
-        alike.setdefault(_key(state, number, ("run", *free)), []).append(number)
+        alike.setdefault(key_of(state, number, ("run", *free)), []).append(number)
     chosen: list[int] = []
     largest: list[float] = []
     for numbers in alike.values():
@@ -301,17 +250,6 @@ def _merged(state: State, top: FloatArray, free: tuple[str, ...]) -> tuple[State
         chosen += ends
         largest += [top[numbers].max()] * len(ends)
     return state.take(np.array(chosen)), np.array(largest)
-
-
-def _key(state: Batch, row: int, free: tuple[str, ...]) -> bytes:
-    """Everything of a row of a public state but the fields `free`."""
-    parts = []
-    for f in fields(state):
-        if f.name in free:
-            continue
-        value = getattr(state, f.name)
-        parts.append(_key(value, row, free) if isinstance(value, Batch) else np.asarray(value[row]).tobytes())
-    return b"|".join(parts)
 
 
 # ---------------------------------------------------------------- chains
@@ -343,7 +281,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     unit = chain.cost[chain.cost > 0] / VARIANTS[variant, 2][chain.cost > 0]
     # Trees cost most where one arm is pulled throughout; of other bandits nothing says which path does.
     if state.released and len(unit) and unit.max() > unit.min() * (1 + 1e-6):
-        raise NotOfFormError("algorithm: what a reward costs depends on the path")
+        raise PathsDifferError("algorithm: what a reward costs depends on the path")
     return chain.reaches, blocks
 
 
@@ -401,7 +339,7 @@ class _Chain:
 
         block = played(False)
         if block.normal:
-            raise NotOfFormError("algorithm: values that are kept between blocks get normal noise")
+            raise PathsDifferError("algorithm: values that are kept between blocks get normal noise")
         if block.compares:
             halted = played(True)
             if (algorithm.query(halted.after).rounds > 0).any():
@@ -420,7 +358,7 @@ class _Chain:
         one = self.policy < self.algorithm.n_arms  # mixed policies need not take the same path
         if not self.compared:
             lane = self.policy * (1 + self.place.max()) + self.place
-            _linear(self.cost[one], VARIANTS[self.variant[one], 2], lane[one])
+            linear(self.cost[one], VARIANTS[self.variant[one], 2], lane[one])
         for policy in np.unique(self.policy).tolist():
             words = (
                 f"arm {policy + 1} is pulled throughout" if policy < self.algorithm.n_arms else "arms vary"
@@ -440,7 +378,7 @@ class _Chain:
         slots = slots[~np.isnan(slots)]
         if len(np.unique(slots)) < len(slots):
             raise NotOfFormError("algorithm: a draw is used twice in a run")
-        self.reaches.append(Reach(f"reward {self.place[worst] + 1}; {words}", _terms(changes, scales)))
+        self.reaches.append(Reach(f"reward {self.place[worst] + 1}; {words}", terms_of(changes, scales)))
 
 
 # ---------------------------------------------------------------- the certificate
@@ -477,9 +415,12 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
     premises = (*replayed, Premise(Taken.IDEAL_NOISE, {"noise": "Laplace"}))
     if claim.observe == "shuffled":
         return _shuffled(algorithm, claim, (*premises, Premise(Taken.SHUFFLED)))
-    kept, normal = not isinstance(algorithm.private(_RUN), NoMemory), False
-    if kept:
-        reaches, states = chained(algorithm)
+    method, normal = Method.STATES, False
+    if not isinstance(algorithm.private(_RUN), NoMemory):
+        try:
+            (reaches, states), method = chained(algorithm), Method.ROUNDS
+        except PathsDifferError:
+            reaches, states, normal = branched(algorithm)
     else:
         seen = unfolded(algorithm)
         reaches, states, normal = seen.reaches, seen.states, seen.normal
@@ -496,7 +437,6 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
     }
     if claim.relation.size > 1:
         found = {"form": "group", "size": claim.relation.size, "of": found}
-    method = Method.ROUNDS if kept else Method.STATES
     if normal:
         premises = (*replayed, Premise(Taken.IDEAL_NOISE, {"noise": "normal"}))
         return UpperBound.of(found, method=method, premises=premises, paths=states, delta=claim.delta)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import enum
 import functools
 import reprlib
 import sys
@@ -22,6 +23,15 @@ from verifiable_dp.core.validate import Foreign
 _ROOT = Path(__file__).parents[1]
 _BASES = (object, abc.ABC, typing.Generic, typing.Protocol)
 _MAKERS = tuple(vars(module) for module in (abc, dataclasses, functools, reprlib, typing))
+_NOTES = frozenset(  # of Python and its libraries on a class, which nothing of it runs
+    ("__annotations__", "__orig_bases__", "__parameters__", "_abc_impl", "__dataclass_fields__")
+)
+_OF_PYTHON = (
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.BuiltinFunctionType,
+    type(vars(dataclasses.make_dataclass("_", ()))["__dataclass_params__"]),
+)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
@@ -41,6 +51,8 @@ def _ours(value: Foreign, seen: set[int]) -> bool:
         return all(_ours(item, seen) for item in value)
     if type(value) is dict:
         return all(_ours(item, seen) for pair in value.items() for item in pair)
+    if isinstance(value, enum.Enum):
+        return _own(type(value))
     if isinstance(value, types.FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         return _of_package(value.__globals__) and all(_ours(item, seen) for item in cells)
@@ -65,10 +77,23 @@ def _of_package(names: dict[str, Foreign]) -> bool:
 
 
 def _class(kind: type) -> bool:
-    """Whether every function of a class and of its bases is of this package, or made by `dataclass`."""
-    return all(
-        _member(member) for base in kind.__mro__ if base not in _BASES for member in vars(base).values()
-    )
+    """Whether a class and its bases are this package's own, with the functions and data that it gave them."""
+    return all(base in _BASES or (_own(base) and _members(base)) for base in kind.__mro__)
+
+
+def _own(kind: type) -> bool:
+    """Whether a class is what a module of this package has under its name."""
+    module = sys.modules.get(kind.__module__)
+    if module is None or not _of_package(vars(module)):
+        return False
+    found: Foreign = module
+    for name in kind.__qualname__.split("."):
+        found = vars(found).get(name) if isinstance(found, types.ModuleType | type) else None
+    return found is kind
+
+
+def _members(kind: type) -> bool:
+    return all(_member(member) for name, member in vars(kind).items() if name not in _NOTES)
 
 
 def _member(member: Foreign) -> bool:
@@ -80,4 +105,4 @@ def _member(member: Foreign) -> bool:
         return _member(member.__func__)
     if isinstance(member, types.FunctionType):
         return _of_package(member.__globals__) or any(member.__globals__ is names for names in _MAKERS)
-    return not callable(member) or isinstance(member, type)
+    return isinstance(member, _OF_PYTHON) or _ours(member, set())

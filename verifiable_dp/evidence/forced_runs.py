@@ -35,6 +35,10 @@ class NotOfFormError(InputError):
     """The algorithm does something that the certificate does not cover."""
 
 
+class PathsDifferError(NotOfFormError):
+    """What a reward costs depends on the path that a run takes."""
+
+
 def _range(algorithm: Algorithm, query: Query) -> tuple[FloatArray, FloatArray]:
     """The least and the largest value that a reward contributes to the answer, (n, K) each."""
     low, high = algorithm.bounds
@@ -246,3 +250,70 @@ def played_block(
         forced.compares,
         (True, 0) in kinds,
     )
+
+
+Terms = tuple[tuple[float, float, int], ...]  # (change, scale, times)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What one replaced reward costs in a public state: terms (change, scale, times), as in a certificate."""
+
+    state: str
+    terms: Terms
+
+    @property
+    def cost(self) -> float:
+        """The sum of times * change / scale."""
+        return sum(times * change / scale if scale > 0 else np.inf for change, scale, times in self.terms)
+
+
+def terms_of(changes: FloatArray, scales: FloatArray) -> Terms:
+    """Terms of one row, equal ones together."""
+    found: dict[tuple[float, float], int] = {}
+    for change, scale in zip(changes.tolist(), scales.tolist(), strict=True):
+        if change > 0:
+            key = (float(f"{change:.12g}"), float(f"{scale:.12g}"))
+            found[key] = found.get(key, 0) + 1
+    return tuple((change, scale, times) for (change, scale), times in sorted(found.items()))
+
+
+def key_of(state: Batch, row: int, free: tuple[str, ...]) -> bytes:
+    """Everything of a row of a public state but the fields `free`."""
+    parts = []
+    for f in fields(state):
+        if f.name in free:
+            continue
+        value = getattr(state, f.name)
+        parts.append(
+            key_of(value, row, free) if isinstance(value, Batch) else np.asarray(value[row]).tobytes()
+        )
+    return b"|".join(parts)
+
+
+def firsts(numbers: IntArray) -> IntArray:
+    """Where each of some numbers, 0 or above and equal ones together, stands first."""
+    return np.flatnonzero(np.diff(numbers, prepend=-1))
+
+
+def linear(cost: FloatArray, size: FloatArray, place: IntArray) -> None:
+    """Refuse answers that do not enter linearly: costs (n,) by place that do not grow with the change."""
+    unit = cost / size
+    order = np.argsort(place, kind="stable")
+    at = firsts(place[order])
+    least, most = np.minimum.reduceat(unit[order], at), np.maximum.reduceat(unit[order], at)
+    with np.errstate(invalid="ignore"):
+        if not np.all((most <= least * (1 + 1e-6)) | (most == least)):
+            raise NotOfFormError("algorithm: releases are not linear in the rewards")
+
+
+def slots_between(slots: FloatArray, row: IntArray, states: int) -> tuple[FloatArray, FloatArray]:
+    """Least and largest slot of each state, infinite without one; refuse slots that are drawn twice."""
+    first, last = np.full(states, np.inf), np.full(states, -np.inf)
+    if slots.shape[1]:
+        order = np.sort(slots, axis=1)
+        if (np.diff(order, axis=1) == 0).any():
+            raise NotOfFormError("algorithm: a draw is used twice in a block")
+        np.minimum.at(first, row, np.fmin.reduce(slots, axis=1, initial=np.inf))
+        np.maximum.at(last, row, np.fmax.reduce(slots, axis=1, initial=-np.inf))
+    return first, last

@@ -28,7 +28,7 @@ GROUP = "verifiable_dp.errata"
 KINDS = ("privacy", "regret", "proof", "text")
 REGISTERS = {
     "false": "False as printed",
-    "loose": "True but loose, or with a huge constant",
+    "loose": "True but loose",
     "reading": "Ambiguous, or a slip",
 }
 _ENDS = re.compile(r"[.:](?:\s*\\quad \(\d+\))?\$?$")  # a sentence, or a formula that ends one

@@ -39,8 +39,7 @@ def promise(record: Record) -> str:
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
     }.get(claim.trust_model, "")
-    how = "which with normal noise means" if claim.rho is not None else "which means"
-    how = "which, loosely converted, means" if claim.mu is None else how
+    how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "with normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "

@@ -26,7 +26,7 @@ from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.targets import protocols
 from verifiable_dp.targets.far import exactly, function, function_of_kind, there
-from verifiable_dp.targets.load import adapted
+from verifiable_dp.targets.load import Wrapper, adapted
 from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, WITH_CONTEXTS, Loop, Way, way_of
 from verifiable_dp.targets.rewards import ONE_ARM, Replacement
 from verifiable_dp.targets.roles import (
@@ -142,7 +142,7 @@ def contextual(function: Function[Foreign], form: Contexts) -> tuple[str, Functi
     return ("play_many" if many else "play"), Contextual(function, form, places)
 
 
-class Contextual:
+class Contextual(Wrapper):
     """`play(table, rng)` around a function that takes contexts and rewards apart.
 
     Parameters
@@ -234,7 +234,7 @@ def made_for(target: Foreign, given: GivenRole, factor: float) -> Function[Forei
     return taken(target, larger)[1]
 
 
-class BoundTarget:
+class BoundTarget(Wrapper):
     """A function with some parameters filled, that is run to its end if it has to be awaited.
 
     Parameters

@@ -25,6 +25,7 @@ from verifiable_dp.core.limits import LateError
 from verifiable_dp.core.validate import Foreign, Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.targets.child import Ask
 from verifiable_dp.targets.line import EndedError, Frame, Questions, StoppedError
+from verifiable_dp.targets.load import Elsewhere, is_known
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.sent import NUMBERS, as_json, of_json
 
@@ -92,7 +93,7 @@ def is_process(function: object) -> TypeGuard[ProcessTarget]:
 
 
 @dataclass(frozen=True)
-class FarFunction:
+class FarFunction(Elsewhere):
     """A function in another process.
 
     Attributes
@@ -418,7 +419,7 @@ def _rows(
 def _told_of(one: Foreign) -> JsonDict:
     """A function, and what is known of it."""
     number = _Served.number(one)
-    facts: JsonDict = {name: True for name in _FACTS if getattr(one, name, False) is True}
+    facts: JsonDict = {name: True for name in _FACTS if is_known(one, name)}
     stated = getattr(one, "neighbours", None)
     if stated is not None:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def kind_of(function: Function[Foreign]) -> str:
     InputError
         If they fit none of these, or the function is a coroutine function or a generator function.
     """
-    code = None if getattr(function, "driven", False) else code_of(function)
+    code = None if is_known(function, "driven") else code_of(function)
     for thing in (code, getattr(code, "__call__", None)):  # noqa: B004 - the method, not whether there is one
         for test, what in (
             (inspect.iscoroutinefunction, "a coroutine function (async def)"),
@@ -101,7 +101,37 @@ def kind_of(function: Function[Foreign]) -> str:
     raise InputError(f"target must be {_FORMS}, got parameters ({', '.join(names)})")
 
 
-class Adapted:
+class Wrapper:
+    """Ours around a user's function. How code is called is read off wrappers, never off what users write.
+
+    Attributes
+    ----------
+    driven
+        Whether coroutine functions are run to their end.
+    takes_contexts
+        Whether the function gets contexts and rewards apart.
+    one_at_a_time
+        Whether each draw is a call of its own.
+    """
+
+    driven: bool = False
+    takes_contexts: bool = False
+    one_at_a_time: bool = False
+
+
+def is_known(function: Function[Foreign], fact: str) -> bool:
+    """Whether a fact of `Wrapper` holds of a function, here or in the process that has it."""
+    found = function.facts.get(fact) if isinstance(function, Elsewhere) else None
+    return found is True or (isinstance(function, Wrapper) and getattr(function, fact) is True)
+
+
+class Elsewhere:
+    """A function of another process, with what that has told of it."""
+
+    facts: Mapping[str, object]
+
+
+class Adapted(Wrapper):
     """A user's function in another form, as one that is called with (data, size, rng) and the like.
 
     Parameters
@@ -127,7 +157,7 @@ class Adapted:
         if self.kind != "release_one":
             return self._call(data, *rest)
         size, rng = rest
-        return [self.one(fresh(data), rng) for _ in range(size)]
+        return [_as_returned(self.one(fresh(data), rng)) for _ in range(size)]
 
     def one(self, data: Foreign, rng: Foreign) -> Foreign:
         """What a function that makes one draw a call returns."""
@@ -139,6 +169,14 @@ class Adapted:
         given = [values[i] for i in self.order]
         positional = [v for v, name in zip(given, self.names, strict=True) if not name]
         return self.function(*positional, **{n: v for v, n in zip(given, self.names, strict=True) if n})
+
+
+def _as_returned(value: Foreign) -> Foreign:
+    """A copy of what holds values: code may change what it has returned when it runs again."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind(map(_as_returned, value))
+    return value.copy() if kind is np.ndarray else value
 
 
 def _order(names: Sequence[str]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import zlib
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verifiable_dp.core.noise import key_of
+from verifiable_dp.core.outputs import EXACT
 from verifiable_dp.core.validate import (
     FloatArray,
     Foreign,
@@ -25,7 +27,7 @@ from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.far import is_process, there
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.load import fresh
+from verifiable_dp.targets.load import fresh, is_known
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.sampling import (
     ANOTHER_FORM,
@@ -39,6 +41,7 @@ from verifiable_dp.targets.sampling import (
     turns,
 )
 
+_COLUMNS, _FEW = 52, 256  # columns that are told apart, and least number of texts that say if they recur
 _EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
 
 
@@ -98,26 +101,26 @@ class ReleaseSampler(SeenRuns):
     timeout: float = math.inf
     followed: bool = False
     texts: dict[int, str] = field(default_factory=dict, compare=False)
-    beside: ClassVar[int] = 1  # their types and shapes
+    beside: ClassVar[int] = 2  # which of them are texts; their types and shapes
 
     @property
     def together(self) -> bool:
         """Whether a call makes several draws, so that they may depend on each other."""
-        return self.rows is None and not getattr(self.function, "one_at_a_time", False)
+        return self.rows is None and not is_known(self.function, "one_at_a_time")
 
     @there(read_rows)
     def values(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
-        """Outputs (n, m) as floats; text stands for its CRC-32.
+        """Outputs (n, m) as floats; text stands for the number that it writes, or else for its CRC-32.
 
         Raises
         ------
         InputError
             If the function raises, or does not return numbers or text with a leading axis of `size`.
         """
-        return self._made(data, path, runs)[:, :-1]
+        return self._made(data, path, runs)[:, : -self.beside]
 
     def _made(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
-        """As `values`, with one column more, which numbers types and shapes."""
+        """As `values`, with two columns more: bits of the columns that are texts, and types and shapes."""
         size = self.rows or max(len(runs), 1)
         parts = [self._part(data, path, runs[i : i + size]) for i in range(0, len(runs), size)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -145,23 +148,36 @@ class ReleaseSampler(SeenRuns):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
             )
-        numbers = self._checksums(result) if result.dtype.kind == "U" else result
-        rows = np.asarray(numbers, dtype=np.float64).reshape(len(runs), -1)
-        return np.column_stack((rows, np.broadcast_to(np.array(forms, np.float64), len(rows))))
+        kinds, texts = np.array(forms, np.float64), np.zeros(len(runs))
+        if result.dtype.kind == "U":
+            result, ways = self._numbers(result.reshape(len(runs), -1))
+            kinds, words = _written_as(np.broadcast_to(kinds, len(runs)), ways), ways == _WORD
+            first = words[:, :_COLUMNS]
+            texts = first @ 2.0 ** np.arange(first.shape[1]) + 2.0**_COLUMNS * words[:, _COLUMNS:].any(axis=1)
+        rows = np.asarray(result, dtype=np.float64).reshape(len(runs), -1)
+        return np.column_stack((rows, texts, np.broadcast_to(kinds, len(rows))))
 
-    def _checksums(self, texts: NDArray[np.str_]) -> FloatArray:
+    def _numbers(self, texts: NDArray[np.str_]) -> tuple[FloatArray, IntArray]:
+        """What texts stand for, and how they are written."""
         distinct, places = np.unique(texts, return_inverse=True)
-        numbers = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in distinct.tolist()]
-        known = dict(zip(numbers, distinct.tolist(), strict=True))
-        mixed = any(self.texts.get(number, text) != text for number, text in known.items())
-        if mixed or len(known) < len(distinct):
+        read = [written(text) for text in distinct.tolist()]
+        words = {
+            zlib.crc32(text.encode("utf-8", "surrogatepass")): text
+            for text, (_, way) in zip(distinct.tolist(), read, strict=True)
+            if way == _WORD
+        }
+        mixed = any(self.texts.get(number, text) != text for number, text in words.items())
+        if mixed or len(words) < sum(way == _WORD for _, way in read):
             raise InputError(
                 "release must not return two texts with the same CRC-32, which an audit cannot tell apart; "
                 "return numbers, or other texts"
             )
         if len(self.texts) < _LOOK:
-            self.texts.update(known)
-        return np.array(numbers, dtype=np.float64)[places.reshape(texts.shape)]
+            self.texts.update(words)
+        numbers = {text: number for number, text in words.items()}
+        found = [numbers.get(text, number) for text, (number, _) in zip(distinct.tolist(), read, strict=True)]
+        places = places.reshape(texts.shape)
+        return np.array(found, dtype=np.float64)[places], np.array([way for _, way in read])[places]
 
     def draws(self, data: Foreign, runs: IntArray) -> FloatArray:
         """Outputs as `values` gives them, by streams of their own."""
@@ -209,6 +225,8 @@ class ReleaseSampler(SeenRuns):
     def seen(self, pair: Foreign, made: FloatArray) -> Observation:
         """See `SeenRuns.seen`."""
         del pair
+        _counted(made[:_LOOK, : -self.beside], made[:_LOOK, -self.beside])
+        made = np.delete(made, -self.beside, axis=1)
         alike = bool((made[:, -1] == made[:1, -1]).all())
         values, weight = _distinct(made[:, :-1] if alike else made)
         forms = np.broadcast_to(made[:1, -1], len(values)) if alike else values[:, -1]
@@ -218,6 +236,52 @@ class ReleaseSampler(SeenRuns):
         }
         discrete = {**_whole_codes(values), FORM: forms.astype(np.int64)}
         return Observation(len(made), discrete, numeric, weight=weight)
+
+
+_WORD, _FLOAT, _WHOLE = range(3)
+
+
+def written(text: str) -> tuple[float, int]:
+    """The number that a text is and the way in which Python writes it; a word is none."""
+    with contextlib.suppress(ValueError, OverflowError):
+        number = float(text)
+        if text == repr(number) and text != "-0.0":
+            return number, _FLOAT
+        if text == str(int(number)) and abs(number) <= EXACT:
+            return number, _WHOLE
+    return math.nan, _WORD
+
+
+def _written_as(forms: FloatArray, ways: IntArray) -> FloatArray:
+    """Numbers for the forms of rows (n,) and the ways in which their texts are written, (n, m)."""
+    kinds, places = np.unique(np.column_stack((forms, ways)), axis=0, return_inverse=True)
+    numbers = [zlib.crc32(repr(kind).encode()) for kind in kinds.tolist()]
+    return np.array(numbers, np.float64)[places.ravel()]
+
+
+def _counted(values: FloatArray, texts: FloatArray) -> None:
+    """Refuse columns of texts of which hardly any recurs: there would be nothing to count.
+
+    Parameters
+    ----------
+    values
+        Of some draws, (n, m).
+    texts
+        Bits of the columns that are texts, (n,); the last bit stands for all columns from there on.
+
+    Raises
+    ------
+    InputError
+        If of at least `_FEW` texts more than a quarter are different ones.
+    """
+    for column in range(values.shape[1] if texts.any() else 0):
+        held = values[np.floor(texts / 2.0 ** min(column, _COLUMNS)) % 2 == 1, column]
+        held = held[np.isin(held, held.astype(np.uint32))]  # CRC-32s
+        if len(held) >= _FEW and 4 * len(np.unique(held)) > len(held):
+            raise InputError(
+                f"release must not return texts of which hardly any recurs (output {column + 1}), because an "
+                "audit can only count them; return the numbers in them as numbers, and leave the rest out"
+            )
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from tests.trials import on_trial
 from verifiable_dp.algorithms.dp_se import DPSE
@@ -214,3 +214,30 @@ def test_the_central_estimate_needs_bins_that_reach_the_mean():
     assert {check.verdict for check in stated(trial)} == {"consistent"}
     short = replace(stated, changes={**stated.changes, "radius": 20.0})
     assert {check.verdict for check in short(trial)} == {"contradicted"}
+
+
+def least_excess(k, alpha, share=0.249):
+    """How much the fullest bin near the mean outweighs a bin beyond, at least, over laws and places."""
+    outside = (share - alpha) / (1 - alpha)  # (1/r)^k
+    least = []
+    for s in np.linspace(0, 1, 21)[:-1]:  # where the mean lies in its bin, in widths
+        for far in (
+            1 + s,
+            3 - s,
+        ):  # from the mean to a bin that begins 2r beyond
+            # Least distances of the bin left of the mean's, two right of it, its own, and the bin beyond.
+            moments = np.array([s, 1 - s, 2 - s, 0.0, far]) ** k
+            above = [[*np.eye(5)[i], -1.0] for i in range(4)] + [[*moments, 0.0]]
+            result = optimize.linprog(
+                [0, 0, 0, 0, -1, 1], above, [0, 0, 0, 0, outside], [[1, 1, 1, 1, 1, 0]], [1]
+            )
+            least.append((1 - alpha) * result.fun - alpha)
+    return min(least)
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.13])
+def test_a_bin_near_the_mean_is_the_fullest(k, alpha):
+    """Corollary 6.8 of Wu et al., for J within 2r; with .34 for .249 there need be none."""
+    assert least_excess(k, alpha) == pytest.approx(0.751 / 2 - 0.249)
+    assert least_excess(k, alpha, share=0.34) < 0

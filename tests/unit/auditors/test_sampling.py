@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,15 +11,17 @@ from scipy.stats import norm
 
 from benchmarks import thompson
 from verifiable_dp import make
+from verifiable_dp.algorithms._episodes import TurnState
 from verifiable_dp.algorithms.gaussian_ts import GaussianTS
 from verifiable_dp.auditors import gaussian_ts
 from verifiable_dp.auditors._sampling import AnyRewards, Losses, TwoArms, composed_mu, worst_mu
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.noise import Secure, Seeded
+from verifiable_dp.core.noise import Hidden, Secure, Seeded
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence import certify, normal
+from verifiable_dp.evidence import branching, certify, normal
+from verifiable_dp.evidence.forced_runs import NotOfFormError
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.mutants import noise_times
 
@@ -142,12 +145,153 @@ def test_the_promise_is_attained_and_less_noise_breaks_it():
     assert normal.check(noise_times(0.95)(rule), rule.claim, [pair], 0)[0].verdict == "refuted"
 
 
-def test_what_is_kept_between_normal_draws_has_no_certificate():
-    """The framework certifies normal noise only where nothing private is kept between blocks."""
+def over_all_paths(rule, deviation):
+    """The largest mu by trying every order of arms: after a pull of arm 0, its draws of all later rounds."""
+    free = rule.horizon - rule.first * rule.n_arms
+    dearest = 0.0
+    for arms in itertools.product(range(rule.n_arms), repeat=free):
+        pulls, squares = [rule.first] * rule.n_arms, []
+        for turn in range(free):
+            t = rule.first * rule.n_arms + turn
+            shift = 1 / (pulls[0] + 1)
+            squares.append((shift / deviation(pulls[0], t)) ** 2)
+            pulls[arms[turn]] += 1
+        dearest = max(dearest, sum(squares))
+    return math.sqrt(dearest)
+
+
+@dataclass(frozen=True)
+class Shaped(GaussianTS):
+    """A deviation that is any function of an arm's pulls and of the rounds."""
+
+    shape: str = "posterior"
+
+    def deviation(self, pulls):
+        return SHAPES[self.shape](pulls, pulls.sum(axis=-1, keepdims=True))
+
+
+SHAPES = {
+    "posterior": lambda pulls, t: np.sqrt(1 / (pulls + 1)),
+    "falls with pulls": lambda pulls, t: 1 / (pulls + 1) ** 2,
+    "falls with rounds": lambda pulls, t: 1 / (t + 1) + 0 * pulls,
+    "dear in the middle": lambda pulls, t: np.where(pulls == 3, 0.1, 1.0) / (pulls + 1),
+    "dear at a meeting": lambda pulls, t: np.where((pulls == 3) & (t == 7), 0.1, 1.0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_certificate_finds_the_path_that_costs_most(shape, monkeypatch):
+    """Fails if runs in one public state are not told apart by what they paid, or an arm is not tried."""
+    monkeypatch.setattr(certify, "ours", lambda algorithm: True)
+    rule = Shaped(n_arms=2, horizon=9, first=1, delta=1e-3, shape=shape)
+    found = certify.certificate(rule, rule.claim, "alignment")
+    dearest = over_all_paths(rule, lambda n, t: float(SHAPES[shape](np.array(n), np.array(t))))
+    assert found.epsilon == pytest.approx(gdp_epsilon(dearest, 1e-3), rel=1e-9)
+
+
+def test_every_mutant_of_privacy_is_certified_above_the_promise_or_not_at_all(monkeypatch):
     rule = make("gaussian-ts", n_arms=2, horizon=52, first=20, delta=1e-3)
+    found = certify.certificate(rule, rule.claim, "alignment")
+    assert found.epsilon == pytest.approx(rule.claim.epsilon, rel=1e-9)
+    assert (found.scope, found.certificate["form"]) == ("certified", "normal")
+    monkeypatch.setattr(certify, "ours", lambda algorithm: True)
+    mutants = [m for m in registry.auditor("gaussian-ts").mutants if m.breaks == "privacy"]
+    bounds = [certify.certificate(m.make(rule), rule.claim, "alignment") for m in mutants]
+    assert all(bound is None or bound.epsilon > 1.5 * rule.claim.epsilon for bound in bounds)
+    assert sum(bound is not None for bound in bounds) >= 6
+
+
+def drawing(change):
+    """A release whose draws are changed: `change(draw, state)`."""
+
+    def release(self, state, memory, query, answer, noise):
+        own = super(self.__class__, self)
+        return own.release(state, memory, query, answer, lambda draw: noise(change(draw, state)))
+
+    return {"release": release}
+
+
+def noisy_memory(self, state, memory, query, answer, noise):
+    after, drawn = GaussianTS.release(self, state, memory, query, answer, noise)
+    return replace(after, sums=after.sums + np.nan_to_num(drawn) * 1e-3), drawn
+
+
+def stopping(self, state):
+    asked = GaussianTS.query(self, state)
+    return replace(asked, rounds=np.where(state.pulls[:, 0] > 2, 0, asked.rounds))
+
+
+def pairwise(self, state, query, released):
+    after = GaussianTS.decide(self, state, query, released)
+    return replace(after, active=np.ones_like(after.active))
+
+
+def counting_draws(self, state, query, released):
+    after = GaussianTS.decide(self, state, query, released)
+    return replace(after, pulls=after.pulls + (after.estimate > 0))
+
+
+def less_where_high(draw, state):
+    return replace(draw, scale=draw.scale * np.where(state.estimate > 0.5, 0.5, 1.0))
+
+
+def laplace_at_first(draw, state):
+    return replace(draw, normal=bool(state.t[0] > 4))
+
+
+def compared(draw, state):
+    none = 0 * draw.value
+    return replace(draw, value=none, hidden=Hidden(lambda shown: none, lambda noise: {"output": noise > 0}))
+
+
+@dataclass(frozen=True)
+class Wide(TurnState):
+    """Its released values are no numbers by arm."""
+
+    @classmethod
+    def of(cls, state):
+        return cls(state.run, state.t, state.pulls, np.zeros((len(state.run), 3)), state.active)
+
+
+class Listed(list):
+    """A memory that is no batch."""
+
+    def take(self, index):
+        return self
+
+
+NOT_FOLLOWED = {
+    "more than the next arm depends on released values": drawing(less_where_high),
+    "more than the next arm depends": {"decide": counting_draws},
+    "private values depend on released values": {"release": noisy_memory},
+    "runs of different length": {"query": stopping},
+    "several arms": {"decide": pairwise},
+    "neither all Laplace nor all normal": drawing(laplace_at_first),
+    "comparisons with private values": drawing(compared),
+    "used twice in a run": drawing(lambda draw, state: replace(draw, slot=draw.slot % 2)),
+    "estimate is not a number for each arm": {
+        "start": lambda self, run: Wide.of(GaussianTS.start(self, run))
+    },
+    "memory is not a batch": {
+        "private": lambda self, run: Listed(),
+        "release": lambda self, state, memory, query, answer, noise: (memory, np.full(answer.shape, np.nan)),
+    },
+}
+
+
+@pytest.mark.parametrize("why", NOT_FOLLOWED)
+def test_what_is_not_followed_over_all_paths(why):
+    rule = type("Other", (GaussianTS,), NOT_FOLLOWED[why])(n_arms=2, horizon=9, delta=1e-3)
+    assert branching.branched(GaussianTS(n_arms=2, horizon=9, delta=1e-3))[0]
+    with np.errstate(all="ignore"), pytest.raises(NotOfFormError, match=why):
+        branching.branched(rule)
+
+
+def test_an_instance_with_too_many_paths_has_no_certificate(monkeypatch):
+    rule = make("gaussian-ts", n_arms=2, horizon=9)
+    assert certify.certificate(rule, rule.claim, "alignment") is not None
+    monkeypatch.setattr(branching, "MOST_RUNS", 100)
     assert certify.certificate(rule, rule.claim, "alignment") is None
-    for mutant in registry.auditor("gaussian-ts").mutants:
-        assert certify.certificate(mutant.make(rule), rule.claim, "alignment") is None
 
 
 def test_bad_parameters_and_secure_sessions_are_refused():

@@ -91,10 +91,11 @@ def test_what_depends_on_values_other_than_through_the_next_arm_is_not_certified
     assert bound(kind(2, 1.0, 40)) is None
 
 
-def test_where_the_costliest_path_is_not_known_there_is_no_certificate():
-    """One arm pulled throughout is not that path here: the bound would be too low."""
-    assert bound(LazyDPTS(2, 1.0, 15)) is not None
-    assert bound(FadingNoise(2, 1.0, 15)) is None
+def test_where_noise_fades_every_path_is_tried():
+    """One arm pulled throughout is not the costliest path here: a release in the last round is."""
+    assert bound(LazyDPTS(2, 1.0, 15)).epsilon == pytest.approx(1.0)
+    assert bound(FadingNoise(2, 1.0, 15)).epsilon == pytest.approx(15.0)
+    assert bound(FadingNoise(2, 1.0, 500)) is None  # more paths than are followed
 
 
 @pytest.mark.parametrize(

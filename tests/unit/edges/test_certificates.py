@@ -94,10 +94,10 @@ def test_costs_must_grow_with_the_change(cost, linear, order):
     pick = list(order)
     given = np.array(cost)[pick], np.array([1.0, 0.5, 1.0, 0.5])[pick], np.array([0, 0, 1, 1])[pick]
     if linear:
-        certify._linear(*given)
+        forced_runs.linear(*given)
     else:
         with pytest.raises(NotOfFormError, match="not linear in the rewards"):
-            certify._linear(*given)
+            forced_runs.linear(*given)
 
 
 RUN = np.arange(1)
@@ -191,7 +191,7 @@ def test_what_is_equal_to_the_last_bits(left, right, equal):
     ],
 )
 def test_what_a_state_costs(terms, cost):
-    assert certify.Reach("s", terms).cost == cost
+    assert forced_runs.Reach("s", terms).cost == cost
 
 
 # ---------------------------------------------------------------- answers that differ in one reward
@@ -400,7 +400,7 @@ def test_what_the_rows_of_a_block_cost():
     ],
 )
 def test_the_terms_of_a_state(changes, scales, terms):
-    assert certify._terms(np.array(changes), np.array(scales)) == terms
+    assert forced_runs.terms_of(np.array(changes), np.array(scales)) == terms
 
 
 @pytest.mark.parametrize(
@@ -414,14 +414,14 @@ def test_the_terms_of_a_state(changes, scales, terms):
     ],
 )
 def test_the_least_and_the_largest_draw_of_a_state(slots, row, states, first, last):
-    found = certify._slots(np.array(slots), np.array(row), states)
+    found = forced_runs.slots_between(np.array(slots), np.array(row), states)
     assert [part.tolist() for part in found] == [first, last]
 
 
 def test_a_draw_that_a_block_uses_twice_is_refused():
     for slots in ([[1.0, 2.0, 1.0]], [[1.0, 2.0], [3.0, 3.0]]):
         with pytest.raises(NotOfFormError, match="a draw is used twice in a block"):
-            certify._slots(np.array(slots), np.arange(len(slots)), len(slots))
+            forced_runs.slots_between(np.array(slots), np.arange(len(slots)), len(slots))
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ from verifiable_dp.evidence.blackbox.events import (
     join,
     prefix_ends,
 )
+from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.scores import Codes, Feature, ScoreColumn
 from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.evidence.exact import limits
@@ -1003,3 +1004,71 @@ def test_an_own_adversary_can_be_given_to_an_audit():
     assert "spoilt" in right.record["pairs"][0]["words"]
     broken = vdp.audit(algorithm, pairs=[pair], budget=0.05, mutants=False, epsilon=0.2)
     assert broken.verdict == "refuted"
+
+
+# ---------------------------------------------------------------- digits
+
+
+def outputs(*worlds, weight=None):
+    return [Observation(len(x), {}, {OutputName("output 1"): x}, weight=weight) for x in worlds]
+
+
+def with_digit(values, unit, digit):
+    """Values cut at a unit, with a digit below it."""
+    return np.round(values / unit) * unit + digit * unit / 1000
+
+
+RNG = np.random.default_rng(5)
+ZERO, ONE = RNG.laplace(0, 1, 4000), RNG.laplace(1, 1, 4000)
+TICKETS = RNG.integers(0, 1 << 40, (2, 4000)) * 10.0
+HIDDEN_DIGITS = {
+    "decimal": (with_digit(ZERO, 0.01, 0.0), with_digit(ONE, 0.01, 1.0)),
+    "no decimal": (with_digit(ZERO, 0.01, 0.0), with_digit(ONE, 0.01, math.pi)),
+    "last of a whole number": (TICKETS[0], TICKETS[1] + 1),
+    "parity": (TICKETS[0] / 5, TICKETS[1] / 5 + 1),
+    "in one of twenty": (TICKETS[0], TICKETS[1] + (RNG.random(4000) < 0.05)),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN_DIGITS)
+def test_a_digit_below_the_noise_tells_worlds_apart(name):
+    """Broken variant: thresholds of the values alone, which the noise hides."""
+    seen = outputs(*HIDDEN_DIGITS[name])
+    assert learning.digits(*seen)
+    setting = EventSetting(4000, boosted=False)
+    assert choose(*seen, setting).promise > 1.5 + (name != "in one of twenty") * 3
+    assert "modulo 1" in choose(*seen, setting).describe()
+
+
+SMOOTH = {
+    "laplace": (ZERO, ONE),
+    "another place": (ZERO, ZERO[::-1] + 0.37),
+    "large": (1e6 + 1e3 * ZERO, 1e6 + 1e3 * ONE),
+    "cut": (np.round(ZERO, 2), np.round(ONE, 2)),
+    "whole": (np.round(50 * ZERO), np.round(50 * ONE)),
+    "floats of 32 bits": (ZERO.astype(np.float32).astype(float), ONE.astype(np.float32).astype(float)),
+    "last bits": (ZERO, (ZERO + 1) - 1),
+    "constant": (np.zeros(4000), np.ones(4000)),
+    "few": (ZERO[:199], ONE[:199] * 0),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_of_smooth_noise_no_digits_are_tried(name):
+    """Neither its rests nor how floats are rounded differ: a chance of 1e-9 of each that is compared."""
+    assert learning.digits(*outputs(*SMOOTH[name])) == []
+
+
+def test_digits_of_recurring_outputs_count_with_their_weights():
+    values, weight = np.arange(0.0, 400.0), np.ones(400, np.int64)
+    left, right = (outputs(values, weight=w)[0] for w in (np.where(values % 10 == 3, 9, weight), weight))
+    assert learning.digits(left, left) == []
+    assert Feature("rest", ("output 1",), 10.0, 0) in learning.digits(left, right)
+
+
+@pytest.mark.parametrize(
+    ("values", "places"),
+    [([1.0, 2.0], 0), ([0.5, 2.0], 1), ([0.1, 0.25], 2), ([1e-9], 9), ([1e-10], None), ([2.0**52], None)],
+)
+def test_the_decimal_places_of_values(values, places):
+    assert learning._places(np.array(values)) == places

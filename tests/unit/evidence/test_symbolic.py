@@ -28,6 +28,7 @@ from tests.user_code import (
     loops,
     mistaken,
     normals,
+    noted,
     overlooked,
     pieces,
     provers,
@@ -895,37 +896,7 @@ def test_the_first_power_is_the_number(exponent):
     assert terms.power(term, exponent) is term
 
 
-class Noted(int):
-    """May hold data."""
-
-
-class NotedList(list):
-    """May hold data."""
-
-
-def right_but_for_what_is_seldom(rewards, rng, seldom):
-    arm = int(rewards[0, 0] + rng.laplace(0, 2.0) > 0.5)
-    arms = [0] + [arm] * (len(rewards) - 1)
-    return seldom(arms, rewards) if rng.random() < 1e-12 else arms
-
-
-def a_noted_list(arms, rewards):
-    arms = NotedList(arms)
-    arms.note = rewards[0, 0]
-    return arms
-
-
-def a_noted_arm(arms, rewards):
-    arm = Noted(arms[1])
-    arm.note = rewards[0, 0]
-    return [*arms[:-1], arm]
-
-
-def plainly(arms, rewards):
-    return arms[::-1]
-
-
-@pytest.mark.parametrize("seldom", [a_noted_list, a_noted_arm, plainly])
+@pytest.mark.parametrize("seldom", [noted.a_noted_list, noted.a_noted_arm, noted.plainly])
 def test_what_holds_more_than_numbers_ends_the_bound(seldom):
     """Of a path that runs take once in a trillion no sample tells. Broken variant: only its numbers are seen.
 
@@ -933,44 +904,16 @@ def test_what_holds_more_than_numbers_ends_the_bound(seldom):
     """
 
     def play(rewards, rng):
-        return right_but_for_what_is_seldom(rewards, rng, seldom)
+        return noted.right_but_for_what_is_seldom(rewards, rng, seldom)
 
     done = explore(Program(play, (4, 2), (0.0, 1.0)), 2, most=18)
-    assert ("which can show a reader more" in str(done.failure)) == (seldom is not plainly)
-    assert bool(done.failure) == (seldom is not plainly)
+    assert ("which can show a reader more" in str(done.failure)) == (seldom is not noted.plainly)
+    assert bool(done.failure) == (seldom is not noted.plainly)
 
 
-class SeldomNoted:
-    """Right but for an arm that holds data, once in a trillion rounds."""
-
-    def __init__(self, n_arms, rng):
-        self.rng, self.best, self.t, self.first = rng, 0, 0, 0.0
-
-    def select(self):
-        self.t += 1
-        if self.rng.random() < 1e-12:
-            return self.told(self.best)
-        return self.best
-
-    def told(self, best):
-        arm = Noted(best)
-        arm.note = self.first
-        return arm
-
-    def update(self, arm, reward):
-        if self.t == 1:
-            self.first = reward
-            self.best = int(reward + self.rng.laplace(0, 2.0) > 0.5)
-
-
-class SeldomAnother(SeldomNoted):
-    def told(self, best):
-        return 1 - best
-
-
-@pytest.mark.parametrize("maker", [SeldomNoted, SeldomAnother])
+@pytest.mark.parametrize("maker", [noted.SeldomNoted, noted.SeldomAnother])
 def test_an_arm_that_holds_more_than_its_number_ends_the_bound(maker):
     """Broken variant: what `int()` makes of it is seen."""
     done = explore(Program(BanditClass(maker), (4, 2), (0.0, 1.0)), 2, most=18)
-    assert ("an arm must be a whole number, got Noted" in str(done.failure)) == (maker is SeldomNoted)
-    assert bool(done.failure) == (maker is SeldomNoted)
+    assert ("an arm must be a whole number, got Noted" in str(done.failure)) == (maker is noted.SeldomNoted)
+    assert bool(done.failure) == (maker is noted.SeldomNoted)

@@ -4,14 +4,25 @@ Broken variants: what modules keep is put back after traced runs, but nobody ask
 call that is given nothing tracked passes, whatever it reads.
 """
 
+import collections
+import contextvars
+import ctypes
 import datetime
+import decimal
 import functools
 import io
 import itertools
+import json
+import logging
 import os
 import pathlib
+import queue
 import random
+import statistics
+import threading
 import time
+import types
+import weakref
 
 import numpy as np
 import pytest
@@ -87,6 +98,76 @@ def around():
         return noisy(data, rng)
 
     return release
+
+
+class Numbers(list):
+    """Of a type of Python, with an attribute."""
+
+
+class Number(float):
+    """The same."""
+
+
+@functools.lru_cache
+def store():
+    return [0]
+
+
+NAMES, SLOT, HERE = (
+    types.SimpleNamespace(runs=0),
+    contextvars.ContextVar("runs", default=0),
+    threading.local(),
+)
+HERE.runs, USERS, QUEUE, CTYPE = 0, collections.UserList(), queue.SimpleQueue(), ctypes.c_double(0)
+PARTIAL, MASKED, CHAIN = functools.partial(sorted, key=[]), np.ma.zeros(1), collections.ChainMap({})
+LIST, FLOAT, KEYS = Numbers(), Number(1.0), weakref.WeakKeyDictionary()
+KEYS[Users], LIST.runs, FLOAT.runs, DEEP = [0], 0, 0, queue.Queue()
+
+
+def adding(holder, name="runs"):
+    return lambda: setattr(holder, name, getattr(holder, name) + 1)
+
+
+def first_of(values):
+    values[0] += 1
+
+
+HOLDERS = {
+    "NAMES.runs": adding(NAMES),
+    "SLOT": lambda: SLOT.set(SLOT.get() + 1),
+    "HERE.runs": adding(HERE),
+    "USERS.data": lambda: USERS.append(1),
+    "QUEUE": lambda: QUEUE.put(1),
+    "CTYPE": adding(CTYPE, "value"),
+    "PARTIAL": lambda: PARTIAL.keywords["key"].append(1),
+    "MASKED": lambda: first_of(MASKED),
+    "CHAIN.maps": lambda: CHAIN.__setitem__(len(CHAIN), 1),
+    "LIST.runs": adding(LIST),
+    "FLOAT.runs": adding(FLOAT),
+    "KEYS.data": lambda: first_of(KEYS[Users]),
+    "DEEP.": lambda: DEEP.put(1),
+    "store": lambda: first_of(store()),
+    "a setting of Python": adding(decimal.getcontext(), "prec"),
+}
+
+
+@pytest.mark.parametrize("named", HOLDERS)
+def test_state_is_seen_wherever_it_is_held(named):
+    """Broken variant: only lists, dictionaries and the like of Python are looked into."""
+    with decimal.localcontext() as context:
+        change = adding(context, "prec") if named.startswith("a setting") else HOLDERS[named]
+        memory = states.Memory({__name__: globals()})
+        assert memory.changed() == ""
+        change()
+        assert named in memory.changed()
+
+
+def test_what_is_too_much_to_compare_is_said(monkeypatch):
+    monkeypatch.setattr(states, "_MOST", 3)
+    many = {"__name__": "code", "lists": [[], [], []]}
+    assert "of more than 3 objects" in states.Memory({"code": many}).changed()
+    monkeypatch.setattr(states, "_MOST", 5)
+    assert states.Memory({"code": many}).changed() == ""
 
 
 # Controls: what is made once, and generators, change nothing that later runs show.
@@ -209,9 +290,14 @@ def seldom(data, rng):
     return noisy(data, rng)
 
 
+def stamped(data, rng):
+    return noisy(data, rng) if logging.makeLogRecord({}).created else data[0]
+
+
 @pytest.mark.parametrize(
     ("release", "what"),
     [
+        (stamped, "what makeLogRecord of Python's library tells"),
         *((one, "the clock") for one in (at_midnight, this_year, given_a_clock, numpys_clock)),
         *((one, "files") for one in (mapped, opens, loads, reads_on, by_path)),
         *((one, "the environment") for one in (entry, getenv, member)),
@@ -233,7 +319,15 @@ def of_a_date(data, rng):
     return noisy(data, rng) + 0 * datetime.date(2026, 1, 1).year
 
 
-@pytest.mark.parametrize("release", [sleeps, of_a_date])
+def of_statistics(data, rng):
+    return noisy(data, rng) + 0 * statistics.fmean([1.0, 2.0])
+
+
+def joins(data, rng):
+    return noisy(data, rng) + 0 * len(json.dumps({"scale": 2.0}))
+
+
+@pytest.mark.parametrize("release", [sleeps, of_a_date, of_statistics, joins])
 def test_what_reads_nothing_keeps_its_bound(release):
     assert explore(Program(release, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
 

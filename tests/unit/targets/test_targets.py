@@ -1,9 +1,11 @@
 """A user's Python code as a target: forms, what is refused, and what it cannot disturb."""
 
+import contextlib
 import functools
 import importlib
 import inspect
 import json
+import math
 import os
 import pickle
 import sys
@@ -35,7 +37,7 @@ from verifiable_dp.targets import (
 )
 from verifiable_dp.targets.adapters import BanditClass, taken
 from verifiable_dp.targets.inspection import inspect_target
-from verifiable_dp.targets.load import adapted, kind_of
+from verifiable_dp.targets.load import adapted, is_known, kind_of
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.probes import probe_play, probe_release
 from verifiable_dp.targets.process import Exec
@@ -755,7 +757,7 @@ def test_types_and_shapes_are_numbered_beside_the_outputs():
     pair = DataPair(0.0, 1.0)
     sampler = ReleaseSampler(adapted(as_a_list_or_a_tuple)[1], 0)
     left, right = (sampler.raw(pair, world, 1, 0, RUNS) for world in (0, 1))
-    assert left.shape == right.shape == (len(RUNS), 2)
+    assert left.shape == right.shape == (len(RUNS), 1 + ReleaseSampler.beside)
     assert len({*left[:, -1]} | {*right[:, -1]}) == 2
     assert sampler.values(0.0, (1, 0), RUNS).shape == (len(RUNS), 1)
 
@@ -770,6 +772,115 @@ def test_texts_that_an_audit_would_mix_up_are_refused():
     assert sampler.values(1.0, (1, 0), RUNS).shape == (len(RUNS), 1)
     with pytest.raises(InputError, match="two texts with the same CRC-32"):
         sampler.values(0.0, (1, 0), RUNS)
+
+
+def outputs_of(release, runs=400):
+    sampler = ReleaseSampler(adapted(release)[1], 0)
+    return sampler.seen(None, sampler.raw(DataPair(0.0, 1.0), 1, 1, 0, np.arange(runs)))
+
+
+def test_a_number_beside_a_text_is_read_as_a_number():
+    """NumPy makes texts of both. Broken variant: each text counts by its CRC-32, whatever it writes."""
+
+    def told(data, rng):
+        return ["noisy", data + rng.laplace(0, 0.5)]
+
+    numbers = outputs_of(told).numeric["output 2"]
+    assert abs(np.median(numbers) - 1) < 0.3  # of 400 draws: eight standard errors
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_an_output_counts_as_it_was_returned(kind):
+    """Code that takes it back when it runs again has shown it. Broken variant: all are read at the end."""
+    last = []
+
+    def recycled(data, rng):
+        if last:
+            last.pop()[1] = 0.0
+        last.append(kind([float(data) + rng.laplace(0, 1), float(data)]))
+        return last[0]
+
+    assert (outputs_of(recycled, 10).numeric["output 2"] == 1.0).all()
+
+
+def test_how_code_is_called_is_not_read_off_its_attributes():
+    """Broken variant: a function that says that it makes one draw a call is believed."""
+
+    def release(data, size, rng):
+        return data + rng.laplace(0, 1, size)
+
+    for fact in ("one_at_a_time", "takes_contexts", "driven"):
+        setattr(release, fact, True)
+        assert not is_known(release, fact)
+    assert ReleaseSampler(release, 0).together
+    assert is_known(adapted(lambda data, rng: data)[1], "one_at_a_time")
+    with pytest.raises(InputError, match="a coroutine function"):
+        kind_of(awaited)
+
+
+async def awaited(data, size, rng):
+    return data
+
+
+awaited.driven = True
+
+
+@pytest.mark.parametrize("ways", [("3", "3.0"), ("0.5", "0.50"), ("3", "three"), ("-0.0", "0.0")])
+def test_how_a_number_is_written_is_seen(ways):
+    """A bit may hide there. Broken variant: texts count by their numbers alone."""
+
+    def told(data, rng):
+        return ways[int(rng.integers(2))]
+
+    seen = outputs_of(told)
+    both = [*seen.numeric.values(), *seen.discrete.values()]
+    assert any(len(np.unique(column)) == 2 for column in both)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "way"),
+    [
+        ("0.5", 0.5, "float"),
+        ("-3", -3.0, "whole"),
+        ("3.0", 3.0, "float"),
+        ("inf", math.inf, "float"),
+        ("0.50", None, "word"),
+        (" 3", None, "word"),
+        ("1_0", None, "word"),
+        ("٣", None, "word"),
+        (str(2**53 + 2), None, "word"),
+        ("", None, "word"),
+    ],
+)
+def test_what_texts_are_numbers(text, number, way):
+    kinds = {"word": releases._WORD, "float": releases._FLOAT, "whole": releases._WHOLE}
+    found, kind = releases.written(text)
+    assert kind == kinds[way]
+    assert math.isnan(found) if number is None else found == number
+
+
+def test_texts_of_which_hardly_any_recurs_are_refused():
+    """Nothing of them is counted twice. Control: labels, and texts that are numbers."""
+
+    def receipt(data, rng):
+        return [round(float(data) + rng.laplace(0, 1)), f"ticket {rng.integers(2**53)}: your value {data}"]
+
+    def labels(data, rng):
+        return [str(data + rng.laplace(0, 1)), f"ticket {rng.integers(64)}"]
+
+    with pytest.raises(InputError, match=r"texts of which hardly any recurs \(output 2\)"):
+        outputs_of(receipt)
+    assert len(outputs_of(labels).numeric) == 2
+
+
+@pytest.mark.parametrize(("distinct", "refused"), [(64, False), (65, True)])
+def test_a_quarter_of_the_texts_may_be_different_ones(distinct, refused):
+    values = np.resize(np.arange(distinct, dtype=np.float64), (256, 1))
+    columns = np.column_stack((values + 0.5, values)), np.full(256, 2.0)
+    with pytest.raises(InputError, match="output 2") if refused else contextlib.nullcontext():
+        releases._counted(*columns)
+    releases._counted(columns[0][:255], columns[1][:255])  # too few to say
+    releases._counted(columns[0], np.zeros(256))  # no texts
 
 
 # Data in the form in which they are sent to another process.

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import special
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.roots import brentq
 from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
 
 SEARCHED = 1e-5  # of the largest epsilon: what crossings are found to
@@ -89,12 +90,10 @@ def amplified(local: float, n: int, delta: float) -> float:
 @functools.lru_cache(maxsize=1 << 12)
 def formula_inverse(epsilon: float, n: int, delta: float) -> float:
     """The eps0 with f_{n,delta}(eps0) = epsilon, whatever the domain: line 8 of the printed Algorithm 3."""
-    from scipy.optimize import brentq
-
     high = 1.0
     while formula(high, n, delta) < epsilon:
         high *= 2
-    return float(brentq(lambda local: formula(local, n, delta) - epsilon, 0.0, high, xtol=1e-13))
+    return brentq(lambda local: formula(local, n, delta) - epsilon, 0.0, high, xtol=1e-13)
 
 
 def inverse(epsilon: float, n: int, delta: float) -> float:

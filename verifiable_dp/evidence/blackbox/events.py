@@ -400,7 +400,8 @@ def _learnt(left: Observation, right: Observation, setting: EventSetting) -> Ite
 
 def _plain(left: Observation, right: Observation, setting: EventSetting) -> Iterator[Event]:
     """Best events of the numbers themselves: nothing is learnt, all runs serve to choose the threshold."""
-    columns = [ScoreColumn(f, sign) for f, sign in itertools.product(learning.features(left), (1, -1))]
+    features = [*learning.features(left), *learning.digits(left, right)]
+    columns = [ScoreColumn(f, sign) for f, sign in itertools.product(features, (1, -1))]
     if max(left.size, right.size) > 4 * _SCREEN:
         some = left.head(_SCREEN), right.head(_SCREEN)
         columns.sort(key=lambda column: -setting.best(column, *some).promise)

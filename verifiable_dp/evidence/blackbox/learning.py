@@ -174,6 +174,56 @@ def features(seen: Observation) -> list[Feature]:
     return found
 
 
+def digits(left: Observation, right: Observation) -> list[Feature]:
+    """Rests of outputs after division that differ between the worlds: digits finer than the noise.
+
+    Units are at most half of what the middle half of the values spans, where smooth noise hardly shows in
+    the rest, and so large that rounding of floats does not. Rests that look alike in the first rows are not
+    tried.
+    """
+    parts, found = [part.head(None if part.weight is not None else _DIGIT_ROWS) for part in (left, right)], []
+    for name in (name for name in left.numeric if isinstance(name, OutputName)):
+        shown = [_each(part, part.numeric[name]) for part in parts]
+        if min(map(len, shown)) < _LEAST_DIGITS:
+            continue
+        both = np.concatenate(shown)
+        places = _places(both)
+        least = _ROUNDED * np.abs(both).max() if places is None else 2 * 10.0**-places
+        most = min(float(np.subtract(*np.quantile(values, (0.75, 0.25)))) for values in shown) / 2
+        units = {float(f"{unit:.3g}") for power in range(-12, 13) for unit in (10.0**power, 2 * 10.0**power)}
+        tried = [Feature("rest", (name,), unit, places) for unit in sorted(units) if least <= unit <= most]
+        found += [one for one in tried if _differ(*(_each(part, one(part)) for part in parts))]
+    return found
+
+
+def _each(seen: Observation, column: FloatArray) -> FloatArray:
+    """The finite values of a column, once for each run."""
+    finite = np.isfinite(column)
+    return np.repeat(column[finite], weight_of(seen)[finite])
+
+
+_DIGIT_ROWS, _LEAST_DIGITS = 4000, 200
+_ROUNDED = 2.0**-26  # of the largest value
+_UNLIKE = 15 + 8 * np.sqrt(30)  # chi-squared of sixteen cells: its mean and eight standard deviations
+
+
+def _places(values: FloatArray) -> int | None:
+    """The decimal places that all values have at most; None if that are more than nine."""
+    for places in range(10):
+        shifted = values * 10.0**places
+        if (np.abs(shifted - np.rint(shifted)) <= np.abs(shifted) * 2.0**-49).all():
+            return places if np.abs(shifted).max() < 2.0**52 else None
+    return None
+
+
+def _differ(left: FloatArray, right: FloatArray) -> bool:
+    """Whether rests differ clearly, in sixteen equal cells."""
+    counts = [np.histogram(part, bins=16, range=(0.0, 1.0))[0] for part in (left, right)]
+    (one, other), both = (count.sum() for count in counts), counts[0] + counts[1]
+    unlike = (counts[0] * other - counts[1] * one) ** 2 / (one * other * np.maximum(both, 1.0))
+    return bool(unlike.sum() > _UNLIKE)
+
+
 def _varies(left: IntArray, right: IntArray) -> bool:
     """Whether two columns together hold more than one value."""
     some = left[:1] if len(left) else right[:1]

@@ -42,13 +42,20 @@ class Feature:
     Attributes
     ----------
     kind
-        ``value``, ``difference`` of two columns, ``sum``, ``largest`` or ``smallest`` of all.
+        ``value``, ``difference`` of two columns, ``sum``, ``largest`` or ``smallest`` of all; ``rest`` of a
+        column after division by `unit`.
     names
         The columns.
+    unit
+        Of the rest.
+    places
+        Decimal places that the column is rounded to before, None: it is not.
     """
 
     kind: str
     names: tuple[str, ...]
+    unit: float = 1.0
+    places: int | None = None
 
     def __call__(self, seen: Observation) -> FloatArray:
         """Values, (n,); NaN as numpy's arithmetic has it.
@@ -62,6 +69,11 @@ class Feature:
             return np.asarray(self._combined(columns).astype(np.float32), np.float64)
 
     def _combined(self, columns: list[FloatArray]) -> FloatArray:
+        if self.kind == "rest":
+            shares = columns[0] / self.unit
+            if self.places is not None:
+                shares = np.rint(columns[0] * 10.0**self.places) / (self.unit * 10.0**self.places)
+            return np.asarray(shares - np.floor(shares))
         if self.kind == "difference":
             return columns[0] - columns[1]
         if self.kind == "sum":
@@ -75,6 +87,8 @@ class Feature:
             return self.names[0]
         if self.kind == "difference":
             return f"{self.names[0]} - {self.names[1]}"
+        if self.kind == "rest":
+            return f"{self.names[0]} / {self.unit:g} modulo 1"
         return f"{self.kind} of {len(self.names)} numbers"
 
 

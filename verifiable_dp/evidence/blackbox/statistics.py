@@ -10,11 +10,13 @@ level on one tail. For delta > 0 the two sample sizes are fixed, and the nuisanc
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 from collections.abc import Callable
 
 from scipy import special
 
+from verifiable_dp.core.roots import brentq
 from verifiable_dp.evidence.blackbox.unconditional import Design
 
 
@@ -63,6 +65,11 @@ def ratio_lower(k1: int, k0: int, level: float) -> float:
     return math.log(share) - math.log(other)
 
 
+# An audit asks for these, and asks again when it verifies the record that it has made.
+_judged_again = functools.lru_cache(maxsize=1 << 12)
+
+
+@_judged_again
 def approximate_p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) -> float:
     """Exact p-value of p <= e^epsilon q + delta, the sample sizes being fixed; at least 1e-50.
 
@@ -85,6 +92,7 @@ def p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) ->
     return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
 
 
+@_judged_again
 def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: float) -> float:
     """Lower confidence limit of log((p - delta) / q): below it the p-value is at most `level`.
 
@@ -98,11 +106,12 @@ def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: f
     unit = log_ratio_error(k1, n1, k0, n0, delta)
 
     def p_value(epsilon: float) -> float:
-        return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+        return Design(n1, n0, epsilon, delta).p_value(k1, k0)
 
     return _limit(p_value, _FAR, point, unit, level, hits=k1)
 
 
+@_judged_again
 def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float) -> float:
     """Lower confidence limit of p - e^epsilon q, and 0 if that is below 0; see `approximate_p_value`."""
     point = k1 / n1 - math.exp(epsilon) * k0 / n0
@@ -111,7 +120,7 @@ def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float
     unit = difference_error(k1, n1, k0, n0, epsilon)
 
     def p_value(delta: float) -> float:
-        return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+        return Design(n1, n0, epsilon, delta).p_value(k1, k0)
 
     return max(0.0, _limit(p_value, 0.0, point, unit, level, hits=k1))
 
@@ -189,9 +198,7 @@ def _last(p_value: Callable[[float], float], low: float, high: float, unit: floa
         x -= found / slope
     if excess(low) > 0:
         return -math.inf
-    from scipy.optimize import brentq
-
-    return _below(excess, float(brentq(excess, low, high, xtol=_FINE * unit, rtol=_EXACT)), 2 * _FINE * unit)
+    return _below(excess, brentq(excess, low, high, xtol=_FINE * unit, rtol=_EXACT), 2 * _FINE * unit)
 
 
 def _below(excess: Callable[[float], float], x: float, step: float) -> float:

@@ -148,12 +148,14 @@ def _rough_bounds(p: FloatArray, q: FloatArray, runs: int, level: float, delta: 
 def median_counts(p: npt.ArrayLike, runs: int, delta: float = 0.0) -> FloatArray:
     """Median number of hits of events of probability p (n,) in a test with n runs a side.
 
-    If delta is 0 each of 2 n runs is tossed one of the two worlds; else n runs are of this world.
+    If delta is 0 each of 2 n runs is tossed one of the two worlds; else n runs are of this world. A median of
+    a binomial law is its mean, rounded down or up (Kaas & Buhrman, Statistica Neerlandica 1980).
     """
-    from scipy.stats import binom  # what loads longest of SciPy
-
     p = np.minimum(np.asarray(p, dtype=np.float64), 1.0)
-    return np.asarray(binom.ppf(0.5, 2 * runs, p / 2) if delta == 0 else binom.ppf(0.5, runs, p))
+    n, p = (2 * runs, p / 2) if delta == 0 else (runs, p)
+    low = np.floor(n * p)
+    below = special.betaincc(low + 1, np.maximum(n - low, 1), p)  # P(hits <= low), where low < n
+    return np.asarray(np.where((low == n) | (below >= 0.5), low, np.ceil(n * p)))
 
 
 def median_bound(p: float, q: float, runs: int, level: float = 0.05, delta: float = 0.0) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from verifiable_dp.core.roots import brentq
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import at_least
 from verifiable_dp.evidence.check import Check, Kind
@@ -117,12 +118,10 @@ def _judge_probability(statistics: Json) -> JsonDict:
 
 def _exact_interval(failures: int, n: int) -> dict[str, float]:
     """The stated interval of Clopper and Pearson, by the steps of `scipy.stats.binomtest`."""
-    from scipy.optimize import brentq  # `scipy.stats` takes a second to load
-
     tail = (1 - STATED) / 2
     low = brentq(lambda p: special.bdtrc(failures - 1, n, p) - tail, 0, 1) if failures else 0.0
     high = brentq(lambda p: special.bdtr(failures, n, p) - tail, 0, 1) if failures < n else 1.0
-    return {"lower": float(low), "upper": float(high)}
+    return {"lower": low, "upper": high}
 
 
 @PROBABILITY.worded_by

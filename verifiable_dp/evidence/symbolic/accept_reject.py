@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign
+from verifiable_dp.core.validate import PLAIN_NUMBERS, Foreign
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
     COMPARING,
@@ -215,7 +215,7 @@ class Pick(Lazy):
     def told(self, ufunc: Foreign, values: tuple[Foreign, Foreign]) -> Foreign:
         """A comparison with a public number, which may come out as it hardly ever does."""
         other = next(v for v in values if v is not self)
-        if self.is_free and isinstance(other, int | float | np.number) and np.isfinite(other):
+        if self.is_free and isinstance(other, PLAIN_NUMBERS) and np.isfinite(other):
             natural, near = self.value, {0, self.source.size - 1, *(int(other) + i for i in (-1, 0, 1))}
 
             def answer(value: int) -> bool:

@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign, Function
+from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
 from verifiable_dp.evidence.symbolic import accept_reject, states, users
 from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import (
@@ -306,7 +306,7 @@ def answered(
             found = found.plain() if type(found).__name__ == "Coin" else found
         units.update(oracle.units)
         bits.update(oracle.bits)
-        if not isinstance(found, int | float | np.number | np.bool_) or is_term(found):
+        if not isinstance(found, NUMBERS_OR_BITS) or is_term(found):
             raise world.stop("an answer is not a plain number")
         return found
 

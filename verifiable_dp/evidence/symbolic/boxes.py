@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign, Function
+from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
@@ -703,9 +703,7 @@ def wrapped(world: World, value: Foreign) -> Foreign:
     made = np.array(nested, dtype=object)
     if not made.size:
         return Box(world, made.reshape(np.shape(value)), "f")
-    if not all(
-        _hidden(v) or isinstance(v, int | float | np.number | np.bool_) for v in made.ravel().tolist()
-    ):
+    if not all(_hidden(v) or isinstance(v, NUMBERS_OR_BITS) for v in made.ravel().tolist()):
         return np.array(value)
     return Box.of(world, made)
 

@@ -326,6 +326,9 @@ def _guarded(world: World, function: Foreign) -> Foreign:
             words = f"{name} is given tracked numbers, and we do not know how it uses them"
             pythons = getattr(function, "__module__", None) in ("builtins", "_operator")  # as `id` and `is_`
             raise world.hidden(words) if pythons else world.stop(words)
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if not outside.is_told(function, result):
+            raise outside.stopped(world, f"what {name} of Python's library tells")
+        return result
 
     return call

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray, Foreign
+from verifiable_dp.core.validate import PLAIN_NUMBERS, FloatArray, Foreign
 from verifiable_dp.evidence.judge.replay import position
 from verifiable_dp.evidence.symbolic import accept_reject, boxes, enclosures
 from verifiable_dp.evidence.symbolic.draw_sources import GRID, DrawSource, itself, tells_all
@@ -71,11 +71,7 @@ def sign_of(world: World, values: Foreign, index: int) -> Foreign:
     if world.oracle is not None:
         return values[index]
     first, second = values[0], values[1]
-    if (
-        not all(isinstance(v, int | float | np.number) for v in (first, second))
-        or first != -second
-        or not first
-    ):
+    if not all(isinstance(v, PLAIN_NUMBERS) for v in (first, second)) or first != -second or not first:
         return values[index]
     return UniformDraw(DrawSource(world, (0.25, 0.75)[index]), lambda u: np.where(u < 0.5, first, second))
 
@@ -85,7 +81,7 @@ def signed(coin: DrawnCoin, one: Foreign, other: Foreign) -> Foreign:
     fair, source = coin.function, coin.source
     if coin._gone:
         return None
-    if not any(nature(v) or is_term(v) or not isinstance(v, int | float | np.number) for v in (one, other)):
+    if not any(nature(v) or is_term(v) or not isinstance(v, PLAIN_NUMBERS) for v in (one, other)):
         if one != -other or not one or not math.isfinite(one):
             return None
         return UniformDraw(source, lambda u: np.where(fair(u), one, other))

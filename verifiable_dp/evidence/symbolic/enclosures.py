@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from scipy import special
 
-from verifiable_dp.core.validate import Foreign, Function
+from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
 
 Curve = Callable[[Foreign], Foreign]  # a function of one number
 _WIDE = 4.0 * 2.0**-52  # by which a result is widened, relative: rounding of one operation
@@ -60,7 +60,7 @@ class Enclosure(NDArrayOperatorsMixin):
         """A number."""
         if type(value) is Enclosure:
             return value
-        if not isinstance(value, int | float | np.number | np.bool_ | np.ndarray) or np.ndim(value):
+        if not isinstance(value, (*NUMBERS_OR_BITS, np.ndarray)) or np.ndim(value):
             raise Unenclosed
         return cls(np.float64(value), np.float64(value), np.float64(0), np.float64(0))
 
@@ -382,7 +382,7 @@ def chance(function: Curve, fits: Fits, least: float = math.inf) -> tuple[float,
 
 def structure(value: Foreign) -> Foreign:
     """What a function is made of, so that one that is made of the same is known; None if that is unknown."""
-    if isinstance(value, int | float | np.number | np.bool_):
+    if isinstance(value, NUMBERS_OR_BITS):
         return type(value), float(value)
     if isinstance(value, np.ufunc | Quantile) or isinstance(getattr(value, "__self__", None), ModuleType):
         return value  # such as one of `operator`

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign, Function
+from verifiable_dp.core.validate import PLAIN_NUMBERS, Foreign, Function
 from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.terms import Ends, Lazy, Term, Unbounded, World, is_term, nature, number
 
@@ -324,7 +324,7 @@ def _is_bit(value: Foreign) -> bool:
 
 
 def _is_plain(value: Foreign) -> bool:
-    return isinstance(value, int | float | np.number) and not is_term(value) and not nature(value)
+    return isinstance(value, PLAIN_NUMBERS) and not is_term(value) and not nature(value)
 
 
 def blended(value: Foreign) -> bool:
@@ -360,9 +360,9 @@ def entry(world: World, values: Foreign, key: Foreign) -> Foreign:
         found = boxes.looked_up(world, np.asarray(values), key)
         if found is not None:
             return found
-    if nature(key) == "pick" and type(values) in (list, tuple) and boxes.has_terms(values):
-        if all(is_term(v) or _is_plain(v) for v in values):
-            return boxes.wrapped(world, values)[key]
+    listed = nature(key) == "pick" and type(values) in (list, tuple) and boxes.has_terms(values)
+    if listed and all(is_term(v) or _is_plain(v) for v in values):
+        return boxes.wrapped(world, values)[key]
     return values[key]
 
 

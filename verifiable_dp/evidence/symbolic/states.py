@@ -6,8 +6,15 @@ and what runs change there makes a later run another one: a bound of one run doe
 
 from __future__ import annotations
 
+import contextvars
+import decimal
+import gc
 import io
+import itertools
+import random
+import sys
 import types
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,26 +23,46 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 
-_MOST, _LARGEST = 10_000, 1_000_000  # containers that are looked into, and entries of an array
+_MOST, _LARGEST = 100_000, 1_000_000  # objects that are looked into, and entries of an array
+_DEEPEST = 3  # objects of libraries that hold one another
 
 
 _SIMPLE = (types.NoneType, bool, int, float, complex, str, bytes, np.generic)
+_NUMBERS = frozenset(np.sctypeDict.values())  # a subclass may hold more
 _PYTHONS = "__warningregistry__"  # what Python keeps in a module: which warnings it has shown
+# Nothing of a run is kept in them, but in those of the user's own modules; what generators hold is told by
+# their seeds.
+_CLOSED = (
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.CodeType,
+    np.random.Generator,
+    np.random.BitGenerator,
+    np.random.RandomState,
+    random.Random,
+)
+_OWN_FOLDER = "verifiable_dp."
 
 
 class Memory:
     """What modules, their classes, functions and objects hold now, to be compared with what they hold later.
 
-    Generators of random numbers are left out: what they are is told by their seeds.
+    Everything that can be reached from the user's modules is looked into, whatever its type; of libraries
+    their objects, `_DEEPEST` deep, and not their modules, classes and functions.
     """
 
     def __init__(self, scopes: Mapping[str, dict[str, Foreign]]) -> None:
-        own = _names_of(scopes)
-        self._rows = [(way, value, _content(value, own)) for way, value in _walked(scopes, own)]
-        self._own = own
+        self._own = _names_of(scopes)
+        walked = itertools.islice(_walked(scopes, self._own), _MOST + 1)
+        self._rows = [(way, value, _content(value, self._own)) for way, value in walked]
+        self._python = _of_python()
 
     def changed(self) -> str:
-        """Where something is not what it was, by the names that lead there; empty if all is."""
+        """What is not what it was, by the names that lead there; empty if all is."""
+        if len(self._rows) > _MOST:
+            return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
+        if _of_python() != self._python:
+            return "a setting of Python (decimal context, recursion limit, warnings or numpy.seterr)"
         for way, value, before in self._rows:
             now = _content(value, self._own)
             if len(now) != len(before):
@@ -46,6 +73,11 @@ class Memory:
         return ""
 
 
+def _of_python() -> tuple[object, ...]:
+    """Settings that code can change for whatever runs later."""
+    return repr(decimal.getcontext()), sys.getrecursionlimit(), len(warnings.filters), str(np.geterr())
+
+
 def _names_of(scopes: Mapping[str, dict[str, Foreign]]) -> set[Foreign]:
     return {scope.get("__name__") for scope in scopes.values()}
 
@@ -53,57 +85,84 @@ def _names_of(scopes: Mapping[str, dict[str, Foreign]]) -> set[Foreign]:
 def _walked(scopes: Mapping[str, dict[str, Foreign]], own: set[Foreign]) -> Iterator[tuple[str, Foreign]]:
     """Everything in which something may be kept, each once, with the names that lead to it."""
     seen = dict[int, Foreign]()
-    waiting: list[tuple[str, Foreign]] = [(one.__qualname__, one) for one in getattr(scopes, "functions", ())]
-    waiting += ((str(scope.get("__name__")), scope) for scope in scopes.values())
-    while waiting and len(seen) < _MOST:
-        way, value = waiting.pop()
-        if id(value) in seen or isinstance(value, _SIMPLE):
+    waiting = deque((one.__qualname__, one, 0) for one in getattr(scopes, "functions", ()))
+    waiting += ((str(scope.get("__name__")), scope, 0) for scope in scopes.values())
+    while waiting:
+        way, value, depth = waiting.popleft()
+        if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
         yield way, value
-        named = _content(value, own) if isinstance(value, dict | type) else {}
-        waiting += ((f"{way}.{name}" if isinstance(name, str) else way, one) for name, one in named.items())
-        waiting += ((way, part) for part in (_inside(value, own) or () if not named else ()))
+        depth += type(value).__module__ not in ("builtins", *own)
+        if depth <= _DEEPEST:
+            for name, one in _content(value, own).items():
+                waiting.append((f"{way}.{name}" if isinstance(name, str) else way, one, depth))
 
 
 def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
-    """What a value holds itself, by name or place; nothing of what cannot be looked into."""
-    if isinstance(value, dict):
-        return {name: one for name, one in value.items() if not (isinstance(name, str) and name == _PYTHONS)}
-    if isinstance(value, list | tuple | deque):
-        return dict(enumerate(value))
-    if isinstance(value, set | frozenset):
-        return dict.fromkeys(value)
-    if type(value) is np.ndarray:
-        return {0: value.copy() if value.size <= _LARGEST else None}
-    if isinstance(value, bytearray):
-        return {0: bytes(value)}
-    if isinstance(value, types.FunctionType):
-        defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        return dict(enumerate([*defaults, *(held(cell) for cell in value.__closure__ or ())]))
-    if isinstance(value, types.GeneratorType):
-        return {0: None if value.gi_frame is None else value.gi_frame.f_lasti, **_locals_of(value)}
+    """What a value holds itself, by name or place."""
+    kind = type(value)
+    if isinstance(value, _CLOSED) or str(kind.__module__).startswith(_OWN_FOLDER):
+        return {}
     if isinstance(value, type):
         hidden = ("__dict__", "__weakref__")
         return {k: v for k, v in vars(value).items() if k not in hidden} if value.__module__ in own else {}
+    if isinstance(value, types.FunctionType):
+        if value.__module__ not in own:
+            return {}
+        defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        return dict(enumerate([*defaults, *(held(cell) for cell in value.__closure__ or ())])) | vars(value)
     with suppress(Exception):  # whatever an object makes of being asked
-        if callable(getattr(value, "cache_info", None)):
-            return {0: value.cache_info().currsize}
-        if isinstance(value, io.IOBase):
-            return {0: value.tell()}
-        if type(value).__module__ in ("builtins", "itertools", "array"):
-            return {0: repr(value.__reduce_ex__(2)[1:])}  # how far it has gone
-    slots = [
-        n for kind in type(value).__mro__ if kind.__module__ in own for n in kind.__dict__.get(_SLOTS, ())
-    ]
-    return {name: getattr(value, name, None) for name in slots}
+        return _attributes(value) | dict(enumerate(_entries(value))) | _named(value)
+    return {}
+
+
+def _named(value: Foreign) -> dict[Foreign, Foreign]:
+    """The values of a dictionary that have a name, by this name."""
+    if not isinstance(value, dict):
+        return {}
+    return {name: one for name, one in value.items() if isinstance(name, str) and name != _PYTHONS}
+
+
+def _attributes(value: Foreign) -> dict[Foreign, Foreign]:
+    """Those that an object has of its own."""
+    named = getattr(value, "__dict__", None)
+    slots = [n for kind in type(value).__mro__ for n in _listed(kind.__dict__.get(_SLOTS, ()))]
+    found = {name: getattr(value, name, None) for name in slots if name not in ("__dict__", "__weakref__")}
+    return {**found, **named} if type(named) is dict else found
+
+
+def _listed(slots: Foreign) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _entries(value: Foreign) -> list[Foreign]:
+    """What it holds beside its attributes, in an order that stays."""
+    if isinstance(value, dict):
+        return [part for pair in value.items() if not isinstance(pair[0], str) for part in pair]
+    if isinstance(value, list | tuple | deque | set | frozenset):
+        return [*value]
+    if isinstance(value, np.ndarray):
+        return [np.asarray(value).copy() if value.size <= _LARGEST else None]
+    if isinstance(value, contextvars.ContextVar):
+        return [value.get(None)]
+    if isinstance(value, types.GeneratorType | types.CoroutineType | types.AsyncGeneratorType):
+        return _of_frame(value)
+    if isinstance(value, io.IOBase):
+        return [value.tell()]
+    if type(value).__module__ in ("builtins", "itertools"):
+        return [repr(value.__reduce_ex__(2)[1:])]  # how far it has gone
+    with suppress(TypeError):
+        return [memoryview(value).tobytes()]
+    return [one for one in gc.get_referents(value) if not isinstance(one, type)]
+
+
+def _of_frame(value: Foreign) -> list[Foreign]:
+    frame = getattr(value, "gi_frame", getattr(value, "cr_frame", getattr(value, "ag_frame", None)))
+    return [] if frame is None else [frame.f_lasti, *frame.f_locals.values()]
 
 
 _SLOTS = "__slots__"
-
-
-def _locals_of(value: types.GeneratorType[Foreign, Foreign, Foreign]) -> dict[Foreign, Foreign]:
-    return {} if value.gi_frame is None else dict(value.gi_frame.f_locals)
 
 
 def _same(one: Foreign, other: Foreign) -> bool:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign
+from verifiable_dp.core.validate import NUMBERS_OR_BITS, PLAIN_NUMBERS, Foreign
 from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, enclosures
 from verifiable_dp.evidence.symbolic.draw_sources import (
     FINE,
@@ -154,7 +154,7 @@ class UniformDraw(Lazy):
                 if stretches and other.ratio is not None
                 else _ordered(function, self.term(), other, side)
             )
-        if isinstance(other, int | float | np.number | np.bool_):
+        if isinstance(other, NUMBERS_OR_BITS):
             own = float(other)
             if type(self) is not DrawnCoin:  # which is told here
                 self.source.shape(side)
@@ -211,7 +211,7 @@ class UniformDraw(Lazy):
                 limit = limit.settle()
             elif limit.raw:
                 return self.source.below_chance(limit) if self.is_bare else self.plain() < limit
-        if not isinstance(limit, int | float | np.number):
+        if not isinstance(limit, PLAIN_NUMBERS):
             return NotImplemented
         own, bound = self.function, float(limit)
         certain = self.is_bare and not 0 < bound < 1
@@ -245,7 +245,7 @@ class UniformDraw(Lazy):
     __ge__ = __gt__
 
     def __eq__(self, other: Foreign) -> Foreign:
-        known = isinstance(other, int | float | np.number) and not nature(other) and not self.source.is_public
+        known = isinstance(other, PLAIN_NUMBERS) and not nature(other) and not self.source.is_public
         if known and type(self) is UniformDraw and (is_line(self.function) or law_of(self.function)):
             self.world.compare(certain=True, public=True)
             return np.False_  # a number that has a density is no given one
@@ -436,7 +436,7 @@ class Stretched(Product):
         self, other: Foreign, function: Callable[[Foreign, Foreign], Foreign], side: int = 1
     ) -> Foreign:
         other = number(other)
-        constant = isinstance(other, int | float | np.number)
+        constant = isinstance(other, PLAIN_NUMBERS)
         if function is operator.sub and side and (constant or (type(other) is Term and not other.noise)):
             return Stretched(self.base, self.by, add(self.less, other))
         return super()._with(other, function, side)

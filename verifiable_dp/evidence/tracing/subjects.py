@@ -153,11 +153,11 @@ class TracedBandit:
                     f"got {odd}; return only what leaves the user, and keep the rest apart"
                 )
 
-        outer = sys.getprofile()
+        outer, scopes = sys.getprofile(), self.scopes  # found out before every call is watched
         for world in pair.worlds():
             sys.setprofile(watch)
             try:
-                run(self.seen(pair), world, np.random.Philox(seed), Ledger(self.files), self.scopes)
+                run(self.seen(pair), world, np.random.Philox(seed), Ledger(self.files), scopes)
             finally:
                 sys.setprofile(outer)
         if refused:
