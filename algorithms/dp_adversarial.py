@@ -90,7 +90,7 @@ class DPAdversarial(Turns):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the sum of one batch."""
-        note = "the number of its theorem is unknown; that means are seen is ours, each reward being in one"
+        note = "the number of its theorem is unknown; we assume that means are seen, each reward in one"
         return PrivacyClaim(
             self.epsilon,
             observe="releases",

@@ -92,7 +92,7 @@ class DPKLUCB(Episodes):
     statement: ClassVar[Source] = Source(
         papers.AZIZE_OPTIMAL,
         "DP-KLUCB",
-        "the number of its theorem is unknown; that releases are seen is ours, each reward being in one",
+        "the number of its theorem is unknown; we assume that releases are seen, each reward in one",
         Basis.UNREAD,
     )
 

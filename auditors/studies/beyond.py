@@ -239,7 +239,7 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
     )
     return Rate(
         f"{name}-{axis.symbol}",
-        f"{name}: where we play it, regret {_grows(axis, words)} and is at most {ROOM:g} times "
+        f"{name}: in the settings that we play, regret {_grows(axis, words)} and is at most {ROOM:g} times "
         f"{law.level or 'that of a run in which every estimate is exact'}.",
         words,
         cells,
