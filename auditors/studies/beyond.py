@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors._settings import s1
-from verifiable_dp.auditors.studies import _elsewhere, compared, fewer, over
+from verifiable_dp.auditors.studies import compared, fewer, over
 from verifiable_dp.auditors.studies._rates import ROOM, Rate, near
 from verifiable_dp.core.claims import Basis, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
@@ -289,7 +289,6 @@ SLOW: Mapping[str, Function[Listed]] = {
     "dp-robust-ucb": functools.partial(_kind("dp-robust-ucb"), u=1.0, v=1.0),
     "gaussian-ts": lambda n_arms, epsilon, horizon: _kind("gaussian-ts")(n_arms, horizon),
 }
-CHAPTER = on_axes(lambda actions, epsilon, horizon: _kind("linear-elimination")(actions, horizon))
 DRAWN = ("dp-imed", "dp-klucb", "lazy-dp-ts", "adap-klucb", "adap-ucb", "dp-se", "dist-dp-se")
 DELTA = 1e-5
 
@@ -313,9 +312,6 @@ def choices(runs: int) -> dict[str, Cell]:
     asked = [(name, make, point) for name, make in CHOICE.items() for point in grid]
     short = [(CHOICE_ARMS, e, SHORT_T) for e in CHOICE_EPSILONS[1:6:2]]
     asked += [(name, make, point) for name, make in SLOW.items() for point in short]
-    # Without privacy, beside those that have another form or horizon.
-    free = ((SHORT_T, CHOICE["ucb1"], "ucb1"), (CHOICE_T, CHAPTER, "linear-elimination"))
-    asked += [(name, make, (CHOICE_ARMS, CHOICE_EPSILON, t)) for t, make, name in free]
     return {
         choice(name, k, e, t): Cell(make(n_arms=k, epsilon=e, horizon=t), s1("C2", k), runs, points=2)
         for name, make, (k, e, t) in asked
@@ -370,14 +366,11 @@ def plan(scale: float) -> StudyPlan:
     cells = choices(runs)
     for each in found:
         cells |= each.plan
-    listings = _elsewhere.listings(SHEET, CHOICE_ARMS, runs)
-    met, taken = _elsewhere.users(SHEET, DELTA, rho_of, runs), _elsewhere.samples(SHEET, runs)
-    for place in (*listings, met, taken):
-        cells |= place.cells
     figures = [_figure(symbol, found) for symbol in ("T", "K", "epsilon", "Delta")]
-    figures += [_choice_figure(), *_elsewhere.figures(SHEET, listings, met, taken)]
     statements = [statement for each in found for statement in each.statements()]
-    return StudyPlan(cells, figures, [*statements, compared(SHEET, "dp-imed-least")], SHEET.notes())
+    return StudyPlan(
+        cells, [*figures, _choice_figure()], [*statements, compared(SHEET, "dp-imed-least")], SHEET.notes()
+    )
 
 
 STUDY = Study("S5", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan)
