@@ -52,7 +52,7 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.OWN_ACTION: (
-        "the user's own action: who sees it, beside the others', may learn more of this user",
+        "the user's own action: nothing is promised against anyone who sees it, beside the others'",
         "the user's own action",
     ),
     Implied.REACTIONS: (

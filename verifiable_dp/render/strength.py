@@ -139,7 +139,7 @@ def brief(record: Record, missed: int = 0) -> str:
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"in a single one, noise {power.every_batch_at:.3g} times too small may pass"
+        single = f"in a single one, noise up to {power.every_batch_at:.3g} times too small may pass"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     if power.of_event:
@@ -176,7 +176,7 @@ def could_pass(record: Record, ratio: float) -> str:
         return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
     if math.isinf(ratio):
         return f"{who} could miss a leak of any size"
-    return f"{who} could miss {ratio:.3g} times the claim, and more of other leaks"
+    return f"{who} could miss up to {ratio:.3g} times the claim, and more of other leaks"
 
 
 def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.check import Check, kind_of
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
@@ -60,12 +60,18 @@ def without_table(name):
     return load(name) | {"kill_table": None}
 
 
+def rendered(name, **changes):
+    """What is read on the page of a record with changes, and its source."""
+    found = render(Record.of(load(name) | changes), drawn=False)
+    return " ".join(
+        html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)).split()
+    ), found
+
+
 @functools.cache
 def shown(name):
     """What is read on a page, and its source."""
-    found = render(Record.of(load(name)), drawn=False)
-    text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)
-    return " ".join(html.unescape(text).split()), found
+    return rendered(name)
 
 
 def of(name, **changes):
@@ -189,9 +195,12 @@ def test_what_to_do_follows_from_the_verdict():
     assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
     assert of("ucb1").following.startswith("Do not use it")
     assert of("dp-nas").following.startswith(
-        "Audit again with more runs (--budget thorough: runs, not epsilon): this sharpens the test and gives "
-        "no upper bound. Answer 8 "
+        "Audit again with more runs (--budget thorough: runs, not epsilon): this only sharpens the test and "
+        "tests no assumption. Answer 8 "
     )
+    assert "only sharpens the test and gives no upper bound. " in of("gaussian-ts").following
+    printed = "Use the corrected variant, not this printed listing: the errata say what it corrects."
+    assert of("ldp-robust-se-printed").following == printed
     plan = load("dp-nas")["plan"] | {"budget": "thorough"}
     assert "(--budget SECONDS: runs, not epsilon)" in of("dp-nas", plan=plan).following
     assert of("dp-se").following.startswith("Answer 8 questions (4 can void the promise): other releases, ")
@@ -871,7 +880,7 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: samples alone could miss 4 times the claim, and more of other leaks; 9 broken variants "
+        "Weak: samples alone could miss up to 4 times the claim, and more of other leaks; 9 broken variants "
         "undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
@@ -885,10 +894,12 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    assert '<a href="#hazards">8 questions</a> (4 can void the promise).' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise); 3 limits can, too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
-    asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave}).'
-    assert asked in html_of_first_screen(load("dp-se"))
+    asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
+    assert f"{asked}; 3 limits can, too." in html_of_first_screen(load("adac-ucb"))
+    limits = "Custom code, floating point and timing can, too, whatever you answer."  # where there is room
+    assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")
     (one,) = (row for row in record["kill_table"]["others"] if row["outcome"] == "survived")
@@ -1008,7 +1019,7 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     assert of("dp-se").following == (
         "Answer 8 questions (4 can void the promise): other releases, trust, data security, access control, "
         "unit of privacy, people with several rounds, clipping, data minimisation. 4 limits remain, 2 "
-        "serious."
+        "of which can void the promise: custom code, floating point and timing."
     )
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
@@ -1261,8 +1272,78 @@ def test_who_is_protected_is_said_as_declared():
 @pytest.mark.parametrize(("name", "who"), [("ldp-linear", True), ("ldp-lin-ucb", True), ("dp-se", False)])
 def test_nobody_is_trusted_in_the_local_model(name, who):
     said = of(name).promise
-    assert ("anyone, even the operator, who sees" in said) == who
     assert ("report that leaves a" in said) == who
+    assert ("the operator is trusted" in said) != who
+
+
+def test_who_may_not_see_a_users_own_action_is_one_statement():
+    """Control: elsewhere the operator of a local model is part of whom it is against."""
+    said = dict(of("ldp-lin-ucb").answers)
+    assert "all actions but the user's own; not if the operator sees it, too. " in said["Promised"]
+    assert "even the operator" not in " ".join(said.values())
+    assert "own action" not in said["Not looked at"]
+    assert said["Do next"].startswith("Keep users' actions from the operator. ")
+    assert "nothing is promised against anyone who sees it" in shown("ldp-lin-ucb")[0]
+    other = dict(of("ldp-linear").answers)
+    assert "against anyone, even the operator, who sees" in other["Promised"]
+    assert "from the operator" not in other["Do next"]
+    assert dict(of("dp-lin-ucb").answers)["Not looked at"].startswith("The user's own action, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "large"),
+    [
+        ("dp-exponential-nas", "Epsilon 4 (large) for"),
+        ("shuffled-se", "Epsilon 4 (large) and delta 1e-06 for"),
+        ("adac-ucb", "epsilon 1.183 and delta 0.001 (both large) for"),
+        ("dp-lin-ucb", "Epsilon 1 and delta 0.001 (large) for"),
+        ("dp-se", "Epsilon 1 for"),
+    ],
+)
+def test_what_guidance_calls_large_is_called_so(name, large):
+    assert large in of(name).promise
+
+
+def test_checks_of_another_setting_are_counted_apart():
+    """Control: what has no such setting, and what was audited with the other one."""
+    apart = "9 of 9 checks agree, 4 of them for another base (tsallis-inf)"
+    record = load("dp-adversarial")
+    assert regrets.agreeing(Record.of(record)) == apart
+    record["target"]["parameters"]["base"] = "tsallis-inf"
+    assert regrets.agreeing(Record.of(record)).endswith("5 of them for another base (exp3)")
+    assert "another" not in regrets.agreeing(Record.of(load("dp-se")))
+
+
+def test_counts_of_what_is_open_agree_on_a_page():
+    """Control: without holes none is counted."""
+    told = {"data_security": {"encrypted": False}, "contribution": {"max_rounds_per_user": 400}}
+    text, page = rendered("dp-se", declarations=told)
+    whole = reviewed(load("dp-se") | {"declarations": told})
+    states = [row["status"] for row in whole.blocks["hazards"]]
+    holes, still = states.count("hole"), states.count("open")
+    assert holes == 2
+    assert f" {holes} hole, {still} open, " in text
+    assert f"<summary>{still} that are open, and {holes} that are holes</summary>" in page
+    every = questions.answers(whole)
+    missing = sum(not one.given for one in every)
+    assert f"Of {len(every)} questions, {missing} are not answered; {holes} answers are holes" in text
+    assert "are holes" not in shown("dp-se")[1]
+    assert re.search(r"<summary>\d+ that are open</summary>", shown("dp-se")[1])
+
+
+def test_numbers_of_an_undecided_claim_are_conditional():
+    """Control: a claim against which nothing was found has no such condition."""
+    said = "The audit could not decide on the claim: the numbers here hold if it is true."
+    assert said in rendered("dp-se", verdict="inconclusive", reason="weak")[0]
+    assert said not in shown("dp-se")[0]
+
+
+def test_what_was_not_tried_is_not_looked_at():
+    """Control: with broken variants and regret, neither is named."""
+    for name in ("dp-se", "ldp-robust-se-printed"):
+        left = dict(of(name, mutants=[], kill_table=None, regret=None).answers)["Not looked at"]
+        assert "roken variants, regret, " in left
+    assert "broken variants" not in dict(of("dp-se").answers)["Not looked at"]
 
 
 def test_a_headline_names_the_calls_that_its_bound_covers():
@@ -1270,9 +1351,14 @@ def test_a_headline_names_the_calls_that_its_bound_covers():
     record = load("dp-se")
     (bound,) = [c for c in record["checks"] if c["kind"] == "upper_bound"]
     record["epsilon_upper"] |= {"scope": "every path"}
-    assert summary_card.headline(Record.of(record)).startswith("Holds on every code path: ")
+    held = "If 4 assumptions hold (1 untested), it holds on every"
+    assert summary_card.headline(Record.of(record)).startswith(f"{held} code path: ")
     bound["statistics"]["certificate"]["calls"] = [1, 2]
-    said = "Holds on every path of calls for 1 or 2 runs: "
+    said = f"{held} path of calls for 1 or 2 runs: "
+    assert summary_card.headline(Record.of(record)).startswith(said)
+    for premise in bound["statistics"]["premises"]:
+        premise["tested_by"] = ""
+    said = "If 4 untested assumptions hold, it holds on every path of calls"
     assert summary_card.headline(Record.of(record)).startswith(said)
 
 
@@ -1315,7 +1401,10 @@ def test_tests_that_saw_no_output_change_show_nothing():
         "Replayed runs",
         "Replayed runs and sampling",
     ]
-    assert "samples alone could miss 2 times the claim, and more of other leaks" in said["weak"]["How strong"]
+    assert (
+        "samples alone could miss up to 2 times the claim, and more of other leaks"
+        in said["weak"]["How strong"]
+    )
 
 
 @pytest.mark.parametrize(
