@@ -26,7 +26,7 @@ EPSILONS = SHEET.grid("epsilons")
 LONG, SHORT = 10**12, 10**6  # a listing that is played round by round has the shorter horizon
 USERS: JsonDict = {"n_arms": 2, "dimension": 2, "horizon": 10**4}
 STOPPING: JsonDict = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 20}
-HEAVY: JsonDict = {"u": 1.0, "v": 1.0}
+HEAVY: JsonDict = {"u": 1.0, "v": 1.0, "constants": 0.1}
 WIDE: JsonDict = {"moments": "central", "radius": 7.0}  # two bins at least, as printed
 
 
@@ -107,7 +107,7 @@ def listings(runs: int) -> list[Place]:
 def users(runs: int) -> Place:
     """Bandits with contexts, whose users come from one population."""
     private = {name: _made(name, delta=DELTA, **USERS) for name in SHEET.grid("with_users")}
-    private["adac-oful"] = _of_rho("adac-oful", **USERS)
+    private["adac-oful"] = _of_rho("adac-oful", ridge=1.0, **USERS)
     free, place = _made("lin-ucb-contextual", **USERS)(), linear_users(USERS["n_arms"], USERS["dimension"])
     return Place("users", place, private, free, SHEET.grid("user_epsilons"), runs)
 

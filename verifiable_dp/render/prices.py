@@ -30,14 +30,14 @@ def prices(record: Record, *, narrow: bool = False) -> str | None:
 
 
 def missing(record: Record) -> str:
-    """Why a page among others has no line of regret against epsilon; empty if nothing was promised."""
+    """Why a page among others has no line of regret against epsilon; empty of users' code."""
     if words.is_baseline(record):
         return "It promises no privacy, so there is no epsilon to plot its cost against."
-    if not words.promises(record):
+    if not words.promises(record) or record.target.kind != "algorithm":
         return ""
     if words.is_stream(record):
         return "It chooses no arms, so it has no regret."
-    if record.target.kind == "algorithm" and not record.target.parameters.keys() & AXES:
+    if not record.target.parameters.keys() & AXES:
         return "Its promise follows from other parameters, so there is no epsilon to plot regret against."
     return "No study beside this record has its regret against epsilon."
 

@@ -74,7 +74,7 @@ def _told(whole: Json, axis: str, cells: Mapping[float, Json]) -> JsonDict:
     for name, cell in (
         (cell["algorithm"], cell) for cell in around if not cell["parameters"].keys() & prices.AXES
     ):
-        if name in entries.names() and entries.auditor(name).model == "none":
+        if name in entries.every() and entries.auditor(name).model == "none":
             free.setdefault(name, []).append(cell["mean"])
     measured = {key: value for key, value in first.items() if key == "measured"}
     place = prices.setting(first["environment"], first["parameters"]["horizon"])

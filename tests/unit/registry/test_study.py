@@ -178,6 +178,7 @@ def test_what_a_cell_measures_is_in_the_document_unless_it_is_regret():
         "nas": studies.SAMPLES,
         "ucb": None,
     }
+    assert reporting.verify_study(found)["cells"] == found["cells"]
     (figure,) = found["figures"]
     assert [panel.get("measured") for panel in figure["panels"]] == [studies.SAMPLES, None]
     shown = figures.svg(figure)
