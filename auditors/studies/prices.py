@@ -26,7 +26,7 @@ EPSILONS = SHEET.grid("epsilons")
 LONG, SHORT = 10**12, 10**6  # a listing that is played round by round has the shorter horizon
 USERS: JsonDict = {"n_arms": 2, "dimension": 2, "horizon": 10**4}
 STOPPING: JsonDict = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 20}
-HEAVY: JsonDict = {"u": 1.0, "v": 1.0, "constants": 0.1}
+HEAVY: JsonDict = {"u": 1.0, "v": 1.0, "constants": 0.2}
 WIDE: JsonDict = {"moments": "central", "radius": 7.0}  # two bins at least, as printed
 
 
