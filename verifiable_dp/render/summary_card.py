@@ -277,7 +277,7 @@ def _lines(record: Reviewed, around: Around, terse: int) -> Iterator[AnswerLine]
     yield AnswerLine("Held?", _held(record, terse))
     yield AnswerLine("How strong", _strong(record, terse), few(kills.missed(record))[1], "mutants")
     left = words.not_looked_at(record)
-    listed = _LISTED if terse < 5 else 2
+    listed = _LISTED if terse < 5 else 2 if terse < 6 else 1
     more = f"and {len(left) - listed} more" if left[listed:] else ""
     named = capital(" ".join(filter(None, (", ".join(left[:listed]), more))))
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
