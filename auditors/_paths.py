@@ -42,7 +42,7 @@ def eliminated(gaps: FloatArray, horizon: float, epoch: Epoch) -> float:
 def pulled(made: Cell, enough: Callable[[float, float], bool], growth: float = 2.0) -> float:
     """Of phases that multiply an arm's pulls by `growth`, until `enough(pulls, mean)`."""
     total = 0.0
-    for mean, gap in zip(_means(made), made.environment.gaps.tolist(), strict=True):
+    for mean, gap in zip(_means(made), made.gaps.tolist(), strict=True):
         n = 1
         while gap > 0 and n < made.algorithm.horizon and not enough(float(n), mean):
             n += max(1, math.ceil((growth - 1) * n))
@@ -52,7 +52,7 @@ def pulled(made: Cell, enough: Callable[[float, float], bool], growth: float = 2
 
 def _sums(made: Cell, pulls: Callable[[float], float]) -> float:
     """Of arms that are pulled so often, by their gaps."""
-    gaps = made.environment.gaps
+    gaps = made.gaps
     return float(sum(gap * min(pulls(gap), made.algorithm.horizon) for gap in gaps[gaps > 0].tolist()))
 
 
@@ -94,7 +94,7 @@ def _dp_se(gaps: FloatArray, horizon: float, epsilon: float, rounds: float) -> f
 def dp_se(made: Cell) -> float:
     """Algorithm 3 of Sajed & Sheffet."""
     rule: Listed = made.algorithm
-    return _dp_se(made.environment.gaps, rule.horizon, rule.epsilon, rule.horizon)
+    return _dp_se(made.gaps, rule.horizon, rule.epsilon, rule.horizon)
 
 
 def dp_se_doubling(made: Cell) -> float:
@@ -103,7 +103,7 @@ def dp_se_doubling(made: Cell) -> float:
     total, guess, start = 0.0, rule.first_guess, 0
     while start < rule.horizon:
         end = min(guess // 2, rule.horizon)
-        total += _dp_se(made.environment.gaps, guess, rule.epsilon, end - start)
+        total += _dp_se(made.gaps, guess, rule.epsilon, end - start)
         guess, start = 2 * guess, end
     return total
 
@@ -117,7 +117,7 @@ def dist_dp_se(made: Cell) -> float:
         noise = (math.sqrt(2 * tail) + tail) / (rule.epsilon * pulls)
         return pulls, 2 * (math.sqrt((tail + math.log(2)) / (2 * pulls)) + noise)
 
-    return eliminated(made.environment.gaps, rule.horizon, epoch)
+    return eliminated(made.gaps, rule.horizon, epoch)
 
 
 def shuffled_se(made: Cell) -> float:
@@ -130,7 +130,7 @@ def shuffled_se(made: Cell) -> float:
         noise = scale * math.sqrt(8 * log * max(pulls, log)) / pulls
         return pulls, 2 * (math.sqrt(log / (2 * pulls)) + noise)
 
-    return eliminated(made.environment.gaps, rule.horizon, epoch)
+    return eliminated(made.gaps, rule.horizon, epoch)
 
 
 def dp_robust_se(made: Cell) -> float:
@@ -145,7 +145,7 @@ def dp_robust_se(made: Cell) -> float:
         error = rule.u ** (1 / (1 + rule.v)) * (log / (length * rule.epsilon)) ** (1 / power)
         return length, 12 * factor * error
 
-    return eliminated(made.environment.gaps, rule.horizon, epoch)
+    return eliminated(made.gaps, rule.horizon, epoch)
 
 
 def ldp_robust_se(made: Cell) -> float:
@@ -160,7 +160,7 @@ def ldp_robust_se(made: Cell) -> float:
         error = rule.u ** (1 / (1 + rule.v)) * (math.sqrt(log / length) / rule.epsilon) ** (2 / power)
         return length, 14 * factor * error
 
-    return eliminated(made.environment.gaps, rule.horizon, epoch)
+    return eliminated(made.gaps, rule.horizon, epoch)
 
 
 def linear_elimination(made: Cell) -> float:
@@ -171,7 +171,7 @@ def linear_elimination(made: Cell) -> float:
         log = math.log(rule.n_arms * phase * (phase + 1) * rule.horizon)
         return 4 * rule.dimension * 4.0**phase * log / size, 2 * 2.0**-phase
 
-    return eliminated(made.environment.gaps, rule.horizon, epoch)
+    return eliminated(made.gaps, rule.horizon, epoch)
 
 
 def adac_gope(made: Cell) -> float:
@@ -186,7 +186,7 @@ def adac_gope(made: Cell) -> float:
         y = 2 * d / rounds
         return rounds / size, 2 * math.sqrt(2 * log * (y + 2 / rule.rho * min(size, d) * y**2))
 
-    return eliminated(made.environment.gaps, rule.horizon, epoch)
+    return eliminated(made.gaps, rule.horizon, epoch)
 
 
 # ---------------------------------------------------------------- indices
@@ -309,7 +309,7 @@ def exp3(made: Cell) -> float:
     c = 2 * _log(made) * s
     h = math.sqrt(math.log(k) / (rule.horizon / b * k * (2 * (1 + 2 * s**2) + 1 + c)))
     g = min(h * k * (1 + c), 0.5)
-    gaps = made.environment.gaps
+    gaps = made.gaps
     weights = np.exp(-h * np.arange(1, rule.horizon // b)[:, None] * gaps)
     shares = weights / weights.sum(axis=1, keepdims=True)
     return float(b * (gaps[0] + ((1 - g) * shares @ gaps + g * gaps.mean()).sum()))

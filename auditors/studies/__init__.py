@@ -63,8 +63,8 @@ def bounded(
     """The mean regret of the cells `names`, by name of the check, against `bound(gaps, rule)`."""
     found = []
     for name, of in names.items():
-        made, place = cells[of], cells[of].environment
-        limit, values = bound_of(bound, made.algorithm, place.gaps), outcomes[of].regret
+        made, place = cells[of], cells[of].arms
+        limit, values = bound_of(bound, made.algorithm, made.gaps), outcomes[of].regret
         found.append(mean_bound(name, values, place, made.algorithm.horizon, limit, most=most, **about(made)))
     return found
 

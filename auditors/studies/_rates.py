@@ -21,7 +21,7 @@ _REACHED = 1e-6  # of a closed form: runs that all end in one epoch reach it
 
 def uniform(cell: Cell) -> float:
     """Regret of uniform play in a cell."""
-    return float(cell.algorithm.horizon * cell.environment.gaps.mean())
+    return float(cell.algorithm.horizon * cell.gaps.mean())
 
 
 def near(path: Callable[[Cell], float], words: str = "") -> tuple[Callable[[Cell], float], str]:
@@ -144,7 +144,7 @@ class Rate:
         found, worst = [], self.worst(outcomes)
         for x in (min(self.cells), max(self.cells)):
             group = self.cells[x].values()
-            largest = [float(c.algorithm.horizon * c.environment.gaps.max()) for c in group]
+            largest = [float(c.algorithm.horizon * c.gaps.max()) for c in group]
             limits = [min(self.bound(c), most) for c, most in zip(group, largest, strict=True)]
             found.append(
                 mean_bound(

@@ -255,7 +255,7 @@ def _closed(made: Cell) -> float:
     """The batches in a cell."""
     rule: Listed = made.algorithm
     about = (rule.horizon, rule.epsilon, rule.k, rule.contamination, rule.radius if rule.central else None)
-    return closed_forms.dp_robust_elimination(made.environment.gaps, *about)
+    return closed_forms.dp_robust_elimination(made.gaps, *about)
 
 
 def _lead(k: float, batch: int, arms: int = 2) -> float:

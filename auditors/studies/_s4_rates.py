@@ -89,7 +89,7 @@ def _width(kind: str, pulls: float, dimension: int, n_actions: int, horizon: int
 def _closed(kind: str, made: Cell) -> float:
     """The sum in (16) in a cell, and once in T the largest gap throughout."""
     rule: Listed = made.algorithm
-    d, gaps = rule.dimension, made.environment.gaps
+    d, gaps = rule.dimension, made.gaps
 
     def width(pulls: float) -> float:
         return _width(kind, pulls, d, len(gaps), rule.horizon, rule.epsilon)

@@ -17,7 +17,7 @@ from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.auditor import Auditor
-from verifiable_dp.registry.errata import registered
+from verifiable_dp.registry.errata import chosen, registered
 from verifiable_dp.registry.theorems import CorrectOnly
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +43,19 @@ def first_of_each_check():
         check = name, id(mutant_of(name, mutant).caught_by)
         yield pytest.param(name, mutant, marks=pytest.mark.slow if check in seen else [])
         seen.add(check)
+
+
+PRINTED = [name for name in NAMES if registry.auditor(name).printed]
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_printed_listing_names_errata_of_the_kind_that_its_audit_finds(name):
+    """One on privacy if and only if the listing is refuted; all of the paper of the algorithm."""
+    auditor = registry.auditor(name)
+    found = chosen(auditor.printed.errata) if auditor.printed.errata else []
+    assert found
+    assert {row.source.paper for row in found} == {auditor.paper}
+    assert ("privacy" in {row.kind for row in found}) == (auditor.printed.expected == "refuted")
 
 
 def instance(name):

@@ -117,14 +117,15 @@ def test_a_page_with_holes_is_short_and_names_them(name):
 
 
 @pytest.mark.parametrize(
-    ("told", "leaves_out"), [(BAD, True), (WORST, True), ({"expires": "2098-06-30"}, False)]
+    ("name", "told", "leaves_out"),
+    [("dp-se", BAD, True), ("dp-se", WORST, True), ("ldp-linear", {"expires": "2098-06-30"}, False)],
 )
-def test_a_first_screen_leaves_out_no_more_than_it_has_to(monkeypatch, told, leaves_out):
+def test_a_first_screen_leaves_out_no_more_than_it_has_to(monkeypatch, name, told, leaves_out):
     """Control: with more room nothing, with less room more."""
     found = []
     for room in (1000, summary_card.ROOM, 10):
         monkeypatch.setattr(summary_card, "ROOM", room)
-        found.append(len(visible.first_screen(render(stated("dp-se", told), drawn=False))))
+        found.append(len(visible.first_screen(render(stated(name, told), drawn=False))))
     whole, fits, least = found
     assert (whole > FIRST) is leaves_out
     assert least <= fits <= FIRST

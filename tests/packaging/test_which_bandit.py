@@ -98,7 +98,7 @@ def test_every_algorithm_is_measured_or_has_a_reason():
     assert not measured & reasons
 
 
-@pytest.mark.parametrize("name", ["S1", "S2", "S3", "S4", "S5"])
+@pytest.mark.parametrize("name", ["S1", "S2", "S3", "S4", "S5", "S6"])
 def test_the_page_on_experiments_counts_the_statements_of_each_study(name):
     whole = json.loads((ROOT / "reports" / "studies" / name / "study.json").read_text("utf-8"))
     found = Counter(row["verdict"] for row in whole["statements"])

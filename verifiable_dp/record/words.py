@@ -386,6 +386,11 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
     ]
 
 
+def keeps_own_action(record: Record) -> bool:
+    """Whether a local promise holds against the operator only if a user's own action stays with the user."""
+    return record.claimed.trust_model == TrustModel.LOCAL and Implied.OWN_ACTION in by_claim(record)
+
+
 def by_claim(record: Record) -> list[Implied]:
     """What a record leaves out without a row that says so, the gravest first."""
     if not record.checks:
@@ -407,10 +412,13 @@ def by_claim(record: Record) -> list[Implied]:
 def not_looked_at(record: Record) -> list[str]:
     """The same in a few words each, without what an upper bound covers."""
     rows = [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
-    if record.checks and is_printed(record) and record.verdict != "refuted":  # an audit without its suite
+    if promises(record) and record.checks and record.verdict != "refuted":
         tried = {"broken variants": record.mutants or record.kill_table, "regret": record.regret}
+        if record.target.plays == Plays.DATA:
+            del tried["regret"]
         rows = [*(name for name, there in tried.items() if not there), *rows]
-    return [*(exclusions.IMPLIED[one][1] for one in by_claim(record)), *rows]
+    said = {Implied.OWN_ACTION} if keeps_own_action(record) else set()  # by the promise itself
+    return [*(exclusions.IMPLIED[one][1] for one in by_claim(record) if one not in said), *rows]
 
 
 def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:

@@ -62,10 +62,13 @@ class Printed:
         What a privacy audit of it comes to: ``refuted`` or ``not_refuted``.
     changes
         Parameters of the audited instance that differ from those of the corrected one.
+    errata
+        Names of the errata that the corrected one takes care of.
     """
 
     expected: str
     changes: Json = field(default_factory=dict)
+    errata: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         choice("expected", self.expected, ("refuted", "not_refuted"))

@@ -18,14 +18,19 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.core import plugins, validate
-from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.algorithm import Algorithm, Query
+from verifiable_dp.core.algorithm import play as play_blocks
 from verifiable_dp.core.claims import Source
+from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
 from verifiable_dp.core.environments import Environment
-from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.populations import Population
+from verifiable_dp.core.simulation import Simulation, simulate
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonValue
 from verifiable_dp.evidence.check import Check
 
 GROUP = "verifiable_dp.studies"
+REGRET, SAMPLES = "mean pseudo-regret", "mean number of samples"
 # What a simulation is made of; a change in one of these makes finished cells worthless.
 _SOURCES = (
     "algorithms",
@@ -37,6 +42,8 @@ _SOURCES = (
     "core/query.py",
     "core/simulation.py",
 )
+# What runs with users are made of besides.
+_MEETING = ("algorithms/contextual", "core/contexts.py", "core/contextual.py", "core/symmetric.py")
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Cell:
     Parameters
     ----------
     algorithm, environment
-        What is played where.
+        What is played where; a bandit with contexts meets the users of a population.
     runs
         At least 2, so that there is a spread.
     points
@@ -59,13 +66,36 @@ class Cell:
     """
 
     algorithm: Algorithm
-    environment: Environment
+    environment: Environment | Population
     runs: int
     points: int = 120
 
     def __post_init__(self) -> None:
         validate.integer("runs", self.runs, least=2)
         validate.integer("points", self.points, least=2)
+
+    @property
+    def arms(self) -> Environment:
+        """The environment, of which one arm is best.
+
+        Raises
+        ------
+        InputError
+            If that depends on the user.
+        """
+        if isinstance(self.environment, Population):
+            raise InputError(f"{self.environment.name}: the best arm depends on the user")
+        return self.environment
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Suboptimality gaps of the arms, (K,)."""
+        return self.arms.gaps
+
+    @property
+    def measured(self) -> str:
+        """What a run costs: pseudo-regret, or the samples that a stopping rule took."""
+        return SAMPLES if self.algorithm.n_arms == 1 else REGRET
 
 
 @dataclass(frozen=True)
@@ -75,11 +105,11 @@ class StudyOutcome:
     Attributes
     ----------
     regret : (runs,) float
-        Pseudo-regret at the horizon.
+        Pseudo-regret at the horizon; see `Cell.measured`.
     times : (C,) int
         Recorded rounds.
     regrets : (runs, C) float
-        Pseudo-regret after those rounds.
+        The same after those rounds.
     pulls : (runs, K) int
         Pulls by arm.
     active : (runs, K) bool or None
@@ -156,6 +186,8 @@ class Panel:
         What x is: ``t`` for curves over time.
     logx, logy
         Whether the axes are logarithmic.
+    measured
+        What y is.
     """
 
     title: str
@@ -164,6 +196,7 @@ class Panel:
     axis: str = "t"
     logx: bool = True
     logy: bool = True
+    measured: str = REGRET
 
 
 @dataclass(frozen=True)
@@ -291,11 +324,11 @@ def described(thing: object) -> JsonValue:
 
 
 @functools.cache
-def _sources() -> str:
-    """Digest over the code that every simulation runs."""
+def _sources(names: tuple[str, ...] = _SOURCES) -> str:
+    """Digest over code: by default that which every simulation runs."""
     whole = hashlib.sha256()
     root = Path(__file__).parents[1]
-    for name in _SOURCES:
+    for name in names:
         place = root / name
         for path in sorted(place.glob("*.py")) if place.is_dir() else [place]:
             whole.update(f"{name}/{path.name}\n".encode() + path.read_bytes())
@@ -324,6 +357,7 @@ def fingerprint(name: str, cell: Cell, seed: int) -> str:
         cell.runs,
         cell.points,
         cell_seed(name, seed),
+        *([_sources(_MEETING)] if isinstance(cell.environment, Population) else []),
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -331,11 +365,59 @@ def fingerprint(name: str, cell: Cell, seed: int) -> str:
 def play(name: str, cell: Cell, seed: int) -> StudyOutcome:
     """Simulate a cell in this process."""
     started = time.process_time()
-    done = simulate(
-        cell.algorithm, cell.environment, runs=cell.runs, seed=cell_seed(name, seed), points=cell.points
-    )
+    if isinstance(cell.environment, Population):
+        done = meet(cell.algorithm, cell.environment, cell.runs, cell_seed(name, seed))
+    else:
+        done = simulate(
+            cell.algorithm, cell.environment, runs=cell.runs, seed=cell_seed(name, seed), points=cell.points
+        )
+    if cell.measured == SAMPLES:
+        done = dataclasses.replace(
+            done,
+            regret=done.pulls[:, 0].astype(np.float64),
+            regrets=np.minimum(done.times, done.pulls).astype(np.float64),
+        )
     return StudyOutcome(
         done.regret, done.times, done.regrets, done.pulls, done.active, time.process_time() - started
+    )
+
+
+@dataclass
+class _Missed:
+    """Adds up what the best arm of each user would have paid more, by run."""
+
+    gaps: FloatArray
+    regret: FloatArray
+
+    def block(self, position: IntArray, query: Query) -> None:
+        arm = query.active.argmax(axis=1)
+        self.regret[position] += self.gaps[position, query.start, arm]
+
+
+def meet(algorithm: Algorithm, population: Population, runs: int, seed: int) -> Simulation:
+    """Runs of a catalogue bandit with contexts, each with users of its own; the horizon alone is recorded.
+
+    Raises
+    ------
+    InputError
+        If the algorithm does not choose by contexts of this form.
+    """
+    if not isinstance(algorithm, ContextualAlgorithm) or algorithm.form.shape != population.shape:
+        raise InputError(
+            f"{algorithm.name} cannot play for {population.name}: its contexts have another form"
+        )
+    users = [population.draw(np.random.default_rng([seed, run]), algorithm.horizon) for run in range(runs)]
+    tables = np.stack([population.form.table(each.contexts, each.rewards) for each in users])
+    missed = _Missed(np.stack([each.gaps for each in users]), np.zeros(runs))
+    data = UserTable(algorithm.form, tables)
+    outcome = play_blocks(algorithm, data, Seeded(seed), np.arange(runs), keep=(), watch=missed)
+    return Simulation(
+        missed.regret,
+        outcome.pulls,
+        np.array([algorithm.horizon]),
+        missed.regret[:, None],
+        None,
+        outcome.output,
     )
 
 

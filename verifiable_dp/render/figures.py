@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.registry.study import REGRET
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import Style
 
@@ -123,4 +124,5 @@ def _panel(axes: Axes, panel: Json) -> None:
     named = "round t" if panel["axis"] == "t" else panel["axis"]
     logarithmic = "".join(name for name in "xy" if panel[f"log{name}"])
     # The title stands in the legend: one of the axes would lie under it.
-    plots.framed(axes, named, "mean pseudo-regret", log=logarithmic, columns=2, title=panel["title"])
+    measured = panel.get("measured", REGRET)
+    plots.framed(axes, named, measured, log=logarithmic, columns=2, title=panel["title"])

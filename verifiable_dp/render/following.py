@@ -108,8 +108,11 @@ def _guided(row: Json, delta: float) -> str:
     return f"{capital(row['words'])} (NIST's draft guidance){means}"
 
 
-def following(record: Reviewed, brief: bool = False) -> str:
-    """What to do next; brief with the open questions that can void the promise, without what else remains."""
+def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
+    """What to do next; brief with what can void the promise alone.
+
+    The names of limits are left out where it is `terse`, from 3 on those of questions, too.
+    """
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
     if not record.checks:
@@ -134,25 +137,36 @@ def following(record: Reviewed, brief: bool = False) -> str:
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
     first = f"Check by hand for the {faults}. " if names else ""
-    first += "Use the corrected variant, not this printed listing. " if words.is_printed(record) else ""
+    if words.is_printed(record):
+        return f"{first}Use the corrected variant, not this printed listing: the errata say what it corrects."
+    if words.keeps_own_action(record):
+        first += "Keep users' actions from the operator. "
     if caught(record) > WEAK:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
-        first += f"Audit again{runs}{'' if brief else ': this sharpens the test and gives no upper bound'}. "
-    return first + _settle(*parted(record), brief=brief, named=not (brief and first))
+        none = "and gives no upper bound" if record.epsilon_upper is None else "and tests no assumption"
+        first += f"Audit again{runs}: this only sharpens the test{'' if brief else f' {none}'}. "
+    return first + _settle(*parted(record), brief=brief, terse=max(terse, 3 if brief and first else 0))
 
 
-def _settle(yours: Open, left: Open, *, brief: bool, named: bool) -> str:
-    """What a declaration settles, and how much it leaves; not `named` where something else comes first."""
+def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
+    """What a declaration settles, and what it leaves."""
+    grave = ", ".join(left.names[: left.grave])
     limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
-    limits += f", {left.grave} serious" if left.grave else ""
+    limits += f", {left.grave} of which can void the promise: {grave}" if grave else ""
     if not yours.count:
         return f"Consider what no declaration settles: {limits}."
     asked, void = f"Answer {many(yours.count, 'question')}", f"{yours.grave} can void the promise"
-    if brief:
-        which = f": {', '.join(yours.names[: yours.grave])}" if named else ""
-        return f"{asked} ({void}{which})." if yours.grave else f"{asked}."
-    return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
+    if not brief:
+        return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
+    which = f": {', '.join(yours.names[: yours.grave])}" if terse < 3 else ""
+    asked += f" ({void}{which})" if yours.grave else ""
+    if not grave:
+        return f"{asked}."
+    can = "can, too" if yours.grave else "can void the promise"
+    if terse:
+        return f"{asked}; {many(left.grave, 'limit')} {can}."
+    return f"{asked}. {capital(grave)} {can}, whatever you answer."
 
 
 def _more(record: Record) -> str:

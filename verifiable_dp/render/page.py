@@ -284,6 +284,7 @@ def render(record: Record, *, drawn: bool = True, around: summary_card.Around = 
         style=style() + style("card.css") + (style("tracing.css") if traced else "") + style("hazards.css"),
         plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
         studied=layouts(figures.panels, around.prices["figure"]) if drawn and around.prices else None,
+        unplotted=prices.missing(record),
         spent=timelines.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import figures
 
+AXES = frozenset({"epsilon", "rho"})  # parameters that say how much privacy is bought
 _KEYS = ("epsilon", "mean_a", "lower_a", "upper_a", "mean_b")
 
 
@@ -27,13 +29,30 @@ def prices(record: Record, *, narrow: bool = False) -> str | None:
     return figures.panels(figure("epsilon", lines, free), narrow=narrow) if lines else None
 
 
+def missing(record: Record) -> str:
+    """Why a page among others has no line of regret against epsilon; empty of users' code."""
+    if words.is_baseline(record):
+        return "It promises no privacy, so there is no epsilon to plot its cost against."
+    if not words.promises(record) or record.target.kind != "algorithm":
+        return ""
+    if words.is_stream(record):
+        return "It chooses no arms, so it has no regret."
+    if not record.target.parameters.keys() & AXES:
+        return "Its promise follows from other parameters, so there is no epsilon to plot regret against."
+    return "No study beside this record has its regret against epsilon."
+
+
 def figure(
-    axis: str, lines: Sequence[Json], free: Sequence[tuple[str, list[float], list[float]]]
+    axis: str,
+    lines: Sequence[Json],
+    free: Sequence[tuple[str, list[float], list[float]]],
+    **measured: JsonValue,
 ) -> JsonDict:
     """As a study's data file has one: lines, and the baseline of each as its bound."""
     owned = zip(free, lines, strict=False)
     bounds = [{"label": name, "line": line["label"], "xs": xs, "ys": ys} for (name, xs, ys), line in owned]
     panel = {"title": "", "axis": axis, "logx": True, "logy": True, "lines": lines, "bounds": bounds}
+    panel |= measured
     return {"name": "prices", "panels": [panel]}
 
 

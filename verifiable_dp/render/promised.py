@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from verifiable_dp.compliance.nist import MOST_DELTA, Reviewed
+from verifiable_dp.compliance.nist import MOST_DELTA, WARN_EPSILON, Reviewed
 from verifiable_dp.core.units import Plays, TrustModel, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
@@ -24,8 +24,11 @@ def promise(record: Record) -> str:
             f"{digits(claim.epsilon)} for changing {words.changed(record)}, against anyone who sees "
             f"{words.seen(record)}."
         )
-    delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
-    delta += " (large)" if claim.delta > MOST_DELTA else ""
+    delta, large = f" and delta {digits(claim.delta)}" if claim.delta else "", claim.delta > MOST_DELTA
+    if claim.epsilon > WARN_EPSILON:  # what guidance calls large
+        delta = f"{delta} (both large)" if large else f" (large){delta}"
+    elif large:
+        delta += " (large)"
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     person = "; whether that is a person is not stated" if _event(record) == "entry" else ", not a person"
     one = f" It {verb} one {_event(record)}{person}." if _of_one(claim) else ""
@@ -33,11 +36,12 @@ def promise(record: Record) -> str:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
         one = f" It {verb} one {_event(record)}; a person, if the declaration is true."
-    local = claim.trust_model == TrustModel.LOCAL
-    who = "anyone, even the operator," if local else "anyone"
+    local, own = claim.trust_model == TrustModel.LOCAL, words.keeps_own_action(record)
+    who = "anyone, even the operator," if local and not own else "anyone"
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
+        TrustModel.LOCAL: "; not if the operator sees it, too" if own else "",
     }.get(claim.trust_model, "")
     how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "with normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""

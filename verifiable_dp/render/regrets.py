@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core.claims import Basis
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import limits, plots, timelines
@@ -88,7 +90,20 @@ def agreeing(record: Record) -> str:
     able = [c for c in record.regret_checks if c.verdict != "vacuous"]
     agree = sum(c.verdict == "consistent" for c in able)
     which = "" if len(able) == len(record.regret_checks) else " that can fail"
-    return f"{agree} of {many(len(able), 'check')}{which} agree{'s' if agree == 1 else ''}"
+    said = f"{agree} of {many(len(able), 'check')}{which} agree{'s' if agree == 1 else ''}"
+    apart = _of_another(record, able)
+    return f"{said}, {apart}" if apart else said
+
+
+def _of_another(record: Record, checks: Sequence[Check]) -> str:
+    """How many checks are of a setting that was not audited; claims of one setting each have its name."""
+    claims = {claim.name for claim in record.regret.claims} if record.regret else set()
+    for key, value in record.target.parameters.items():
+        if isinstance(value, str) and value in claims:
+            others = [c.statistics["claim"] for c in checks if c.statistics.get("claim") != value]
+            named = ", ".join(dict.fromkeys(others))
+            return f"{len(others)} of them for another {key} ({named})" if others else ""
+    return ""
 
 
 def loose(record: Record) -> int:

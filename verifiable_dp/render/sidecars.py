@@ -9,6 +9,8 @@ from urllib.parse import quote
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState, beside
+from verifiable_dp.registry import entries
+from verifiable_dp.registry.errata import chosen
 from verifiable_dp.render import studied
 from verifiable_dp.render.summary_card import Around
 
@@ -57,7 +59,18 @@ def of(path: Path, record: Record, page: Path | None = None, signed: SignatureSt
     prices = studied.over_epsilon(record, above) if page and found else None
     if page and prices:
         prices["link"] = address(prices.pop("path").with_name("index.html"), page)
-    return Around(found, known if known.there else None, prices)
+    return Around(found, known if known.there else None, prices, _errata(record, above, page))
+
+
+def _errata(record: Record, above: Path, page: Path | None) -> tuple[tuple[str, str, str], ...]:
+    """What the corrected variant of a listing takes care of, where the errata lie beside it."""
+    place = above / "errata.html"
+    known = words.is_printed(record) and record.target.name in entries.names()
+    named = entries.auditor(record.target.name).printed if known else None
+    if not page or not named or not named.errata or not place.is_file():
+        return ()
+    rows = chosen(named.errata)
+    return tuple((row.name, row.kind, f"{address(place, page)}#{quote(row.name)}") for row in rows)
 
 
 def _twin(path: Path, record: Record, above: Path) -> tuple[str, Path] | None:

@@ -13,7 +13,6 @@ from verifiable_dp.registry import entries
 from verifiable_dp.render import prices
 from verifiable_dp.render.study import verify_study
 
-_AXES = {"epsilon", "rho"}  # parameters that say how much privacy is bought
 _LEAST = 3  # values of one of them that make a line
 
 
@@ -40,7 +39,7 @@ def _lines(record: Record, path: Path) -> Iterator[JsonDict]:
     whole, audited = _read(path, path.stat().st_mtime_ns), record.target.parameters
     groups: dict[tuple[object, ...], dict[float, list[Json]]] = {}
     for cell in whole["cells"].values() if whole else ():
-        fixed, axis = dict(cell["parameters"]), next(iter(cell["parameters"].keys() & _AXES), "")
+        fixed, axis = dict(cell["parameters"]), next(iter(cell["parameters"].keys() & prices.AXES), "")
         printed = fixed.get("variant") == audited.get("variant")
         if cell["algorithm"] == record.target.name and axis and printed:
             value = fixed.pop(axis)
@@ -72,9 +71,12 @@ def _told(whole: Json, axis: str, cells: Mapping[float, Json]) -> JsonDict:
         and all(cell["parameters"].get(size) == value for size, value in sizes)
     ]
     free: dict[str, list[float]] = {}  # of algorithms of the catalogue that promise nothing
-    for name, cell in ((cell["algorithm"], cell) for cell in around if not cell["parameters"].keys() & _AXES):
-        if name in entries.names() and entries.auditor(name).model == "none":
+    for name, cell in (
+        (cell["algorithm"], cell) for cell in around if not cell["parameters"].keys() & prices.AXES
+    ):
+        if name in entries.every() and entries.auditor(name).model == "none":
             free.setdefault(name, []).append(cell["mean"])
+    measured = {key: value for key, value in first.items() if key == "measured"}
     place = prices.setting(first["environment"], first["parameters"]["horizon"])
     means, halves = [cell["mean"] for cell in cells.values()], [_half(cell) for cell in cells.values()]
     ends = [[mean + side * half for mean, half in zip(means, halves, strict=True)] for side in (-1, 1)]
@@ -82,7 +84,8 @@ def _told(whole: Json, axis: str, cells: Mapping[float, Json]) -> JsonDict:
     least = sorted((sum(found) / len(found), name) for name, found in free.items())[:1]
     bounds = [(f"{name}: {place}", xs, [mean] * len(xs)) for mean, name in least]
     return {
-        "figure": prices.figure(axis, [line], bounds),
+        "figure": prices.figure(axis, [line], bounds, **measured),
+        "measured": "Samples" if measured else "Regret",
         "axis": axis,
         "free": "".join(name for _, name in least),
         "runs": first["runs"],

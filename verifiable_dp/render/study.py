@@ -18,6 +18,7 @@ from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
 from verifiable_dp.registry.study import (
+    REGRET,
     Cell,
     Figure,
     Guide,
@@ -80,7 +81,13 @@ def _cell(cell: Cell, outcome: StudyOutcome) -> JsonDict:
         "runs": cell.runs,
         "mean": float(regret.mean()),
         "sd": float(regret.std(ddof=1)),
+        **_unless_regret(cell),
     }
+
+
+def _unless_regret(thing: Cell | Panel) -> JsonDict:
+    """What was measured, if it is not regret."""
+    return {} if thing.measured == REGRET else {"measured": thing.measured}
 
 
 def _scalars(algorithm: Algorithm) -> JsonDict:
@@ -117,6 +124,7 @@ def _panel(panel: Panel, outcomes: Mapping[str, StudyOutcome]) -> JsonDict:
         "axis": panel.axis,
         "logx": panel.logx,
         "logy": panel.logy,
+        **_unless_regret(panel),
         "lines": lines,
         "bounds": [_bound(bound, lines, panel.logx) for bound in panel.bounds],
     }

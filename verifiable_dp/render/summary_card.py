@@ -43,11 +43,14 @@ class Around:
         What is known of the signature file beside the record, which a page does not check; None without one.
     prices
         Regret against epsilon in a study beside it (`studied.over_epsilon`), with its `link`; None if none.
+    errata
+        Of a listing as printed: the name, what it is about and the relative address of each erratum.
     """
 
     links: tuple[tuple[str, str], ...] = ()
     signature: SignatureState | None = None
     prices: Json | None = None
+    errata: tuple[tuple[str, str, str], ...] = ()
 
 
 ALONE = Around()
@@ -177,10 +180,10 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     )
 
 
-# Steps to a terser screen; each leaves out what the sections below say in full: (1) regret, (2) how many
-# assumptions, names of authors, (3) most of what was not looked at, (4) what strength is about, (5) most
-# names of holes, (6) all of them.
-_TERSEST = 6
+# Steps to a terser screen; each leaves out what the sections below say in full: (1) names of limits, (2)
+# regret, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was not looked
+# at, (6) what strength is about, (7) most names of holes, (8) all of them.
+_TERSEST = 8
 
 
 def headline(record: Record, terse: int = 0) -> str:
@@ -190,7 +193,7 @@ def headline(record: Record, terse: int = 0) -> str:
     if not holes:
         return f"{said}{_but(record)}"
     names = [one.question.brief for one in holes]
-    named = ", ".join(names) if terse < 5 else " ".join(few(names)).strip() if terse == 5 else "named below"
+    named = ", ".join(names) if terse < 7 else " ".join(few(names)).strip() if terse == 7 else "named below"
     alone = f"The algorithm alone: {said[:1].lower()}{said[1:]}"
     return f"Not as declared: {many(len(holes), 'hole')} ({named}). {alone}"
 
@@ -218,7 +221,10 @@ def _found_nothing(record: Record, terse: int) -> str:
     scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )
-    return f"Holds {scope}{calls}: {_between(record)}{'' if terse > 1 else f' ({_assumed(record)})'}"
+    found = f"olds {scope}{calls}: {_between(record)}"
+    if record.bound.scope == "certified" or not taken(record):
+        return f"H{found}{'' if terse > 3 else f' ({_assumed(record)})'}"
+    return f"If {'its assumptions hold' if terse > 3 else _if_assumed(record)}, it h{found}"
 
 
 def _but(record: Record) -> str:
@@ -253,8 +259,17 @@ def _assumed(record: Record) -> str:
     return f"{many(len(found), 'assumption')}, {untested} untested"
 
 
+def _if_assumed(record: Record) -> str:
+    """The condition of a bound on code that we do not know."""
+    found = taken(record)
+    untested = sum(not premise["tested_by"] for premise in found)
+    if untested == len(found):
+        return f"{many(untested, 'untested assumption')} hold"
+    return f"{many(len(found), 'assumption')} hold ({untested} untested)"
+
+
 _CHECK = "Check it."
-_LISTED = 5  # things not looked at that the first screen names
+_LISTED = 10  # things not looked at that the first screen names
 
 
 def _lines(record: Reviewed, around: Around, terse: int) -> Iterator[AnswerLine]:
@@ -262,12 +277,12 @@ def _lines(record: Reviewed, around: Around, terse: int) -> Iterator[AnswerLine]
     yield AnswerLine("Held?", _held(record, terse))
     yield AnswerLine("How strong", _strong(record, terse), few(kills.missed(record))[1], "mutants")
     left = words.not_looked_at(record)
-    listed = _LISTED if terse < 3 else 2
+    listed = _LISTED if terse < 5 else 2 if terse < 6 else 1
     more = f"and {len(left) - listed} more" if left[listed:] else ""
     named = capital(" ".join(filter(None, (", ".join(left[:listed]), more))))
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
     asked = many(parted(record)[0].count, "question")
-    yield AnswerLine("Do next", following(record, brief=True), asked, "hazards")
+    yield AnswerLine("Do next", following(record, brief=True, terse=terse), asked, "hazards")
     yield AnswerLine("Who vouches", f"{_vouches(record, around, terse)} {_CHECK}", _CHECK, "check")
 
 
@@ -275,7 +290,7 @@ def _held(record: Record, terse: int) -> str:
     found = [words.counted(record)]
     if record.verdict == "inconclusive" and record.checks:
         found.append(f"{capital(words.why(record))}.")
-    if record.regret and not terse:
+    if record.regret and terse < 2:
         loose = regrets.loose(record)
         coarse = f"; {loose} would miss tenfold regret" if loose else ""
         where = " (other settings)" if audited.elsewhere(record) else ""
@@ -290,7 +305,7 @@ def _strong(record: Record, terse: int) -> str:
         return "Not needed: a counterexample decides."
     if found.strength == "none":
         return strength(record).words
-    if terse > 3:
+    if terse > 5:
         return f"{capital(found.strength)}."
     bounded = record.epsilon_upper is not None
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
@@ -304,7 +319,7 @@ def _strong(record: Record, terse: int) -> str:
 def _vouches(record: Reviewed, around: Around, terse: int) -> str:
     signed = "Nobody (unsigned)" if around.signature is None else capital(around.signature.words)
     authors = record.blocks["administrative"]["authors"]
-    named = "; ".join(authors) if terse < 2 else many(len(authors), "author")
+    named = "; ".join(authors) if terse < 4 else many(len(authors), "author")
     by = f"; {named} answer{'s' * (len(authors) == 1)} for the declarations" if authors else ""
     last = record.declared.get("expires")
     until = f"; expires {last}" if last else ""

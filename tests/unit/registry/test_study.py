@@ -17,18 +17,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verifiable_dp.algorithms.contextual.lin_ucb_contextual import LinUCBContextual
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.algorithms.nas import NAS
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _linear, dp_linear
 from verifiable_dp.auditors.studies import _s4_rates, bounded, s4
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.core.claims import Source
-from verifiable_dp.core.environments import bernoulli
+from verifiable_dp.core.environments import bernoulli, two_point
+from verifiable_dp.core.populations import Linear
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.comparison import comparison as comparison_check
 from verifiable_dp.evidence.regret.comparison import comparison as comparison_of_s4
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import (
@@ -42,6 +46,7 @@ from verifiable_dp.registry.study import (
     StudyOutcome,
     StudyPlan,
 )
+from verifiable_dp.render import figures, page
 from verifiable_dp.render import study as reporting
 
 HERE = Path(__file__).parents[3]
@@ -113,6 +118,74 @@ def test_a_damaged_cell_is_simulated_again(content, tmp_path):
     for path in (tmp_path / "tiny" / "cells").iterdir():
         path.write_bytes(content)
     assert reproduction.reproduce("tiny", out=tmp_path)["statements"] == before["statements"]
+
+
+USERS = Linear((0.4, 0.5), 2, "intercept", (0.0, 1.0), "some users")
+
+
+def test_a_cell_with_users_counts_what_the_best_arm_of_each_would_have_paid_more():
+    """Control: uniform play misses as much as is known of it; users of another form are refused."""
+    rule = LinUCBContextual(2, 2, 300)
+    found = studies.play("users", Cell(rule, USERS, 40), 0)
+    again = studies.play("users", Cell(rule, USERS, 40), 0)
+    np.testing.assert_array_equal(found.regret, again.regret)
+    assert found.pulls.sum(axis=1).tolist() == [300] * 40
+    assert found.regrets.shape == (40, 1)
+    uniform = USERS.uniform_regret(300)
+    assert found.regret.mean() < uniform / 5
+    blind = studies.play("users", Cell(Blind(2, 2, 300), USERS, 40), 0)
+    assert blind.regret.mean() == pytest.approx(uniform, rel=0.15)
+    with pytest.raises(InputError, match="lin-ucb-contextual cannot play for some users"):
+        studies.play("users", Cell(LinUCBContextual(2, 3, 300), USERS, 2), 0)
+    with pytest.raises(InputError, match="ucb1 cannot play for some users"):
+        studies.play("users", Cell(UCB1(2, 300), USERS, 2), 0)
+    with pytest.raises(InputError, match="some users: the best arm depends on the user"):
+        _ = Cell(rule, USERS, 2).gaps
+
+
+class Blind(LinUCBContextual):
+    """Always plays the first arm, which is as good as any on average."""
+
+    def rule(self, state):
+        asked = super().rule(state)
+        return replace(asked, estimate=0 * asked.estimate, radius=0 * asked.radius)
+
+
+def test_a_stopping_rule_costs_its_samples():
+    """Control: of a bandit, regret is what the arms miss."""
+    rule = NAS(0.9, 0.9, 1000)
+    cell = Cell(rule, two_point(0.5, 1.0), 20, points=3)
+    found = studies.play("nas", cell, 0)
+    assert cell.measured == studies.SAMPLES
+    assert found.regret.tolist() == found.pulls[:, 0].tolist()
+    assert found.regret.min() > 1
+    assert found.regret.max() < 1000
+    assert found.regrets[:, -1].tolist() == found.regret.tolist()
+    assert (found.regrets <= found.times).all()
+    assert Cell(UCB1(2, 20), PLACE, 2).measured == studies.REGRET
+
+
+def test_what_a_cell_measures_is_in_the_document_unless_it_is_regret():
+    cells = {"nas": Cell(NAS(0.9, 0.9, 500), two_point(0.5, 1.0), 4), "ucb": Cell(UCB1(2, 20), PLACE, 4)}
+    outcomes = {name: studies.play(name, cell, 0) for name, cell in cells.items()}
+    panels = (
+        Panel("samples", (Line("nas", ("nas",), (1.0,)),), axis="epsilon", measured=studies.SAMPLES),
+        Panel("regret", (Line("ucb", ("ucb",), (1.0,)),), axis="epsilon"),
+    )
+    whole = StudyPlan(cells, [Figure("both", "Both.", panels)], [])
+    found = reporting.document(TINY, whole, outcomes, scale=1.0, seed=0, started=0.0, cpu_seconds=0.0)
+    assert {name: cell.get("measured") for name, cell in found["cells"].items()} == {
+        "nas": studies.SAMPLES,
+        "ucb": None,
+    }
+    assert reporting.verify_study(found)["cells"] == found["cells"]
+    (figure,) = found["figures"]
+    assert [panel.get("measured") for panel in figure["panels"]] == [studies.SAMPLES, None]
+    shown = figures.svg(figure)
+    assert shown.count(studies.SAMPLES) == shown.count(studies.REGRET) == 1
+    assert f"{digits(outcomes['nas'].regret.mean())} samples" in re.sub(
+        r"<[^>]*>", "", page.render_study(found)
+    )
 
 
 def test_cells_are_told_apart_by_everything_that_counts():

@@ -20,7 +20,7 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.check import Check, kind_of
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
@@ -60,12 +60,18 @@ def without_table(name):
     return load(name) | {"kill_table": None}
 
 
+def rendered(name, **changes):
+    """What is read on the page of a record with changes, and its source."""
+    found = render(Record.of(load(name) | changes), drawn=False)
+    return " ".join(
+        html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)).split()
+    ), found
+
+
 @functools.cache
 def shown(name):
     """What is read on a page, and its source."""
-    found = render(Record.of(load(name)), drawn=False)
-    text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)
-    return " ".join(html.unescape(text).split()), found
+    return rendered(name)
 
 
 def of(name, **changes):
@@ -894,7 +900,7 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     assert '<a href="#hazards">8 questions</a> (4 can void the promise); 3 limits can, too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
-    assert f"{asked}; 2 limits can, too." in html_of_first_screen(load("adac-ucb"))
+    assert f"{asked}; 3 limits can, too." in html_of_first_screen(load("adac-ucb"))
     limits = "Custom code, floating point and timing can, too, whatever you answer."  # where there is room
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
     assert "#mutants" not in screen
@@ -1309,6 +1315,30 @@ def test_checks_of_another_setting_are_counted_apart():
     record["target"]["parameters"]["base"] = "tsallis-inf"
     assert regrets.agreeing(Record.of(record)).endswith("5 of them for another base (exp3)")
     assert "another" not in regrets.agreeing(Record.of(load("dp-se")))
+
+
+def test_counts_of_what_is_open_agree_on_a_page():
+    """Control: without holes none is counted."""
+    told = {"data_security": {"encrypted": False}, "contribution": {"max_rounds_per_user": 400}}
+    text, page = rendered("dp-se", declarations=told)
+    whole = reviewed(load("dp-se") | {"declarations": told})
+    states = [row["status"] for row in whole.blocks["hazards"]]
+    holes, still = states.count("hole"), states.count("open")
+    assert holes == 2
+    assert f" {holes} hole, {still} open, " in text
+    assert f"<summary>{still} that are open, {holes} holes</summary>" in page
+    every = questions.answers(whole)
+    missing = sum(not one.given for one in every)
+    assert f"{len(every)} questions: {missing} not answered, {holes} holes" in text
+    assert " holes</summary>" not in shown("dp-se")[1]
+    assert re.search(r"<summary>\d+ that are open</summary>", shown("dp-se")[1])
+
+
+def test_numbers_of_an_undecided_claim_are_conditional():
+    """Control: a claim against which nothing was found has no such condition."""
+    said = "The audit could not decide on the claim: the numbers here hold if it is true."
+    assert said in rendered("dp-se", verdict="inconclusive", reason="weak")[0]
+    assert said not in shown("dp-se")[0]
 
 
 def test_what_was_not_tried_is_not_looked_at():
