@@ -291,6 +291,9 @@ def test_line_ends_count_in_what_is_read(linked, monkeypatch):
     assert (dirty({}), dirty(digests)) == (False, True)
     monkeypatch.setattr(os, "linesep", "\r\n")
     assert not dirty(digests)
+    (linked / "none.py").write_text("MORE = 1\n")
+    digests["none.py"] = file_digest(linked / "none.py")
+    assert dirty({})
 
 
 def test_code_in_this_process_is_heard_too(reads, monkeypatch):
