@@ -14,7 +14,7 @@ import verifiable_dp as vdp
 from tests.records import read_all
 from tests.user_code import accusations as code
 from verifiable_dp.auditing import execution_plan, independence, rounds_of_testing
-from verifiable_dp.auditing.independence import Apart
+from verifiable_dp.auditing.independence import CallLaw
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
@@ -76,7 +76,7 @@ TABLES = [np.tile([1.0, 0.0], (code.HORIZON, 1)), np.full((code.HORIZON, 2), 0.5
 def test_runs_of_one_call_that_share_a_draw_are_told_from_those_that_do_not():
     assert independence.dependent(play_many(code.one_order), TABLES)
     assert not independence.dependent(play_many(code.own_order), TABLES)
-    assert independence.dependent(ReleaseSampler(code.shared_release, 3), [0.0, 1.0]) == Apart.DEPENDENT
+    assert independence.dependent(ReleaseSampler(code.shared_release, 3), [0.0, 1.0]) == CallLaw.DEPENDENT
     assert not independence.dependent(ReleaseSampler(code.gaussian, 3), [0.0, 1.0])
 
 
@@ -94,7 +94,7 @@ def quiet_and_shared(data, size, rng):
 def test_calls_of_another_law_are_told_apart_and_acquit_nobody(function):
     """Broken variant: only calls for one run count, which keep the promise. False alarms: below 1e-6."""
     sampler = ReleaseSampler(function, 3)
-    assert independence.dependent(sampler, [0.0, 1.0]) == Apart.OF_ANOTHER_LAW
+    assert independence.dependent(sampler, [0.0, 1.0]) == CallLaw.OF_ANOTHER_LAW
     report = audit(function, runs=400)
     assert report.verdict == "inconclusive"
     doubts = [d for check in report.record["checks"] for d in check["statistics"].get("doubts", ())]
@@ -109,7 +109,7 @@ def balanced(data, size, rng):
 
 def test_runs_of_a_call_that_make_up_for_each_other_depend():
     """Broken variant: only calls that differ too much count. False alarms: below 1e-6, as of both tails."""
-    assert independence.dependent(ReleaseSampler(balanced, 3), [0.0, 1.0]) == Apart.DEPENDENT
+    assert independence.dependent(ReleaseSampler(balanced, 3), [0.0, 1.0]) == CallLaw.DEPENDENT
 
 
 def test_a_draw_that_runs_of_a_call_share_refutes_nothing():

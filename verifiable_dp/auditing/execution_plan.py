@@ -205,10 +205,10 @@ def grounded(
     if is_process(sampler.function):
         return allowed, Ground(sampler, no_power=fixed)
     notes: list[str] = []
-    apart = independence.Apart.NOT
+    apart = independence.CallLaw.NOT
     if sampler.together:
         progress("are the runs of one call independent?")
-        apart = independence.Apart(sizes("apart", lambda: int(independence.dependent(sampler, inputs))))
+        apart = independence.CallLaw(sizes("apart", lambda: int(independence.dependent(sampler, inputs))))
         if apart:
             notes.append(ROWS_DEPEND)
             sampler = replace(sampler, rows=1)
@@ -216,7 +216,7 @@ def grounded(
             sizes.prefix = "apart "
             allowed = _allowance(size, single, sizes, functools.partial(run, sampler), progress)
             sizes.prefix = ""
-    law = apart == independence.Apart.OF_ANOTHER_LAW
+    law = apart == independence.CallLaw.OF_ANOTHER_LAW
     used = independence.used(sampler, inputs[0])
     others = [source for source in used if source != GIVEN]
     if _compiled(sampler.function):

@@ -37,7 +37,7 @@ _ENTRIES = 1 << 18  # of the outcomes of calls that are asked for at once
 _PATH = 0x1DE9  # of the streams used here
 
 
-class Apart(IntEnum):
+class CallLaw(IntEnum):
     """How runs of one call are unlike runs of calls of their own."""
 
     NOT = 0
@@ -45,7 +45,7 @@ class Apart(IntEnum):
     OF_ANOTHER_LAW = 2
 
 
-def dependent(sampler: Sampling, inputs: Sequence[Given]) -> Apart:
+def dependent(sampler: Sampling, inputs: Sequence[Given]) -> CallLaw:
     """Whether runs of one call vary together, or have another law than runs of calls of their own.
 
     Calls are compared by an analysis of variance on ranks; what it suspects is settled by shuffling runs
@@ -59,18 +59,18 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> Apart:
     inputs
         On which runs are made; three at most are used.
     """
-    found = Apart.NOT
+    found = CallLaw.NOT
     for number, data in enumerate(list(inputs)[:3]):
         together = of_calls(sampler, data, (_PATH, number), 0, _CALLS, _SIZE)
         alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
         apart = _differs(together.reshape(-1, together.shape[2]), alone)
         if not apart and not _varies_by_call(together, number):
             continue
-        found = Apart.DEPENDENT
+        found = CallLaw.DEPENDENT
         if apart:
             more = of_calls(sampler, data, (_PATH, number), _CALLS, _SINGLE, _SIZE)
             if _differs(more[np.arange(_SINGLE), np.arange(_SINGLE) % _SIZE], alone):
-                return Apart.OF_ANOTHER_LAW
+                return CallLaw.OF_ANOTHER_LAW
     return found
 
 

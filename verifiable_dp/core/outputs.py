@@ -50,7 +50,7 @@ class OddError(Exception):
         super().__init__(f"{words}, which can show a reader more than the audit sees")
 
 
-class Seen(NamedTuple):
+class ReadOutputs(NamedTuple):
     """What an audit reads of a result.
 
     Attributes
@@ -65,7 +65,7 @@ class Seen(NamedTuple):
     forms: list[int]
 
 
-class Pulled(list[int]):
+class TypedArms(list[int]):
     """The arms of a run that were not all pulled as plain whole numbers.
 
     Attributes
@@ -78,7 +78,7 @@ class Pulled(list[int]):
     forms: dict[int, int]
 
     @classmethod
-    def of(cls, arms: Sequence[int], forms: dict[int, int]) -> Pulled:
+    def of(cls, arms: Sequence[int], forms: dict[int, int]) -> TypedArms:
         """Arms, and how they were pulled."""
         made = cls(arms)
         made.forms = forms
@@ -202,7 +202,7 @@ def rows(result: Foreign, more: More | None = None) -> list[int]:
     return [held[one] for one in (each if len(held) > 1 else each[:1])]
 
 
-def released(result: Foreign) -> Seen:
+def released(result: Foreign) -> ReadOutputs:
     """What a mechanism returns, as an array of which nothing is lost, and its types and shapes.
 
     Raises
@@ -217,10 +217,10 @@ def released(result: Foreign) -> Seen:
             f"release must return plain numbers, text, or lists, tuples or arrays of these, got {odd}; "
             "return its values as floats (numpy.asarray(x, float)) or as text"
         ) from None
-    return Seen(np.asarray(result), forms)
+    return ReadOutputs(np.asarray(result), forms)
 
 
-def spoken(outputs: Foreign) -> Seen:
+def spoken(outputs: Foreign) -> ReadOutputs:
     """The same of values of JSON: null is no number, and floats that JSON does not have are words.
 
     Raises
@@ -231,7 +231,7 @@ def spoken(outputs: Foreign) -> Seen:
     words = 'exec: outputs must be numbers, null, "inf" or "-inf", or lists of as many of these each'
     try:
         forms = rows(outputs, _of_json)
-        return Seen(np.array(outputs, dtype=np.float64), forms)  # null is NaN
+        return ReadOutputs(np.array(outputs, dtype=np.float64), forms)  # null is NaN
     except OddError as odd:
         raise InputError(f"{words}; got {odd}") from None
     except (TypeError, ValueError):
@@ -242,7 +242,9 @@ def _of_json(value: Foreign) -> int | None:
     return _numbered(value) if value is None or (isinstance(value, str) and value in _WORDS) else None
 
 
-def arms(result: Foreign, what: str, shape: tuple[int, ...], n_arms: int, hidden: int | None = None) -> Seen:
+def arms(
+    result: Foreign, what: str, shape: tuple[int, ...], n_arms: int, hidden: int | None = None
+) -> ReadOutputs:
     """The arms that a bandit returns, of one run (T,) or of several (n, T), as whole numbers.
 
     Parameters
@@ -287,7 +289,7 @@ def arms(result: Foreign, what: str, shape: tuple[int, ...], n_arms: int, hidden
         raise InputError(
             f"{what} must return arms in 0 .. {n_arms - 1}, got values in [{made.min()}, {made.max()}]"
         )
-    return Seen(made, forms)
+    return ReadOutputs(made, forms)
 
 
 def signed(number: int, value: Foreign) -> int:
@@ -300,7 +302,7 @@ def _signed(forms: list[int], signs: BoolArray) -> list[int]:
 
 
 def _forms_of_arms(result: Foreign, many: bool, hidden: int | None) -> list[int]:
-    if type(result) is Pulled:
+    if type(result) is TypedArms:
         if type(result.forms) is not dict:
             raise OddError(result.forms)
         told = [[t, n] for t, n in result.forms.items() if t != hidden]

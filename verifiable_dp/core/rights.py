@@ -184,7 +184,9 @@ def _locked(path: str) -> Iterator[None]:
         If it cannot be locked, or what is done with it fails.
     """
     if fcntl is None:
-        raise InputError("counter: this system has no locks that end with a process; use SqliteCounter")
+        raise InputError(
+            "counter: this system has no locks that are released when a process ends; use SqliteCounter"
+        )
     handle, locked, until = -1, False, time.monotonic() + _PATIENCE
     try:
         handle = os.open(os.path.dirname(path), os.O_RDONLY)
@@ -512,7 +514,8 @@ def _own(path: str, handle: int) -> None:
     """Lock the file of a session until it is closed, which the end of the process does, too."""
     if fcntl is None:
         raise InputError(
-            "session: this system has no locks that end with a process; keep the session in memory"
+            "session: this system has no locks that are released when a process ends; keep the "
+            "session in memory"
         )
     try:
         free = _lock(handle)

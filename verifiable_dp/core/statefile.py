@@ -154,7 +154,10 @@ def plain(name: str, value: Given) -> JsonValue:
         or (isinstance(value, float) and np.isfinite(value))
     ):
         return value
-    raise InputError(f"session: parameter {name} cannot be saved: {type(value).__name__} is not plain")
+    kind = type(value).__name__
+    raise InputError(
+        f"session: parameter {name} cannot be saved: {kind} is not plain data (numbers, text, lists)"
+    )
 
 
 # ---------------------------------------------------------------- files

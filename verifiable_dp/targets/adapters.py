@@ -22,7 +22,7 @@ import numpy as np
 from verifiable_dp.core import paths
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.filled import note
-from verifiable_dp.core.outputs import Pulled
+from verifiable_dp.core.outputs import TypedArms
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.targets import protocols
@@ -365,7 +365,7 @@ class BanditClass:
                 if any(hasattr(type(one), "is_own") for one in world.pulled)
                 else np.array(world.pulled)
             )
-        return Pulled.of(world.pulled, world.forms) if world.forms else np.array(world.pulled)
+        return TypedArms.of(world.pulled, world.forms) if world.forms else np.array(world.pulled)
 
     def _check_arms(self, world: TableWorld) -> None:
         """Refuse code whose first runs pull one arm only, if it was a guess that it is one."""

@@ -31,7 +31,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from verifiable_dp.core.outputs import Seen, spoken
+from verifiable_dp.core.outputs import ReadOutputs, spoken
 from verifiable_dp.core.validate import FloatArray, Given, InputError, JsonDict, JsonValue, positive
 
 PROTOCOL = "verifiable-dp-1"
@@ -401,7 +401,7 @@ class ProcessTarget:
             )
         return out
 
-    def release(self, data: Given, size: int, seeds: Sequence[int], factor: float = 1.0) -> Seen:
+    def release(self, data: Given, size: int, seeds: Sequence[int], factor: float = 1.0) -> ReadOutputs:
         """Outputs (size, ...) of a mechanism, and their types; a seed for each 8192 of them.
 
         Raises

@@ -25,7 +25,7 @@ from verifiable_dp.targets.source import code_of, file_of
 def call_target(
     what: str, function: Function[Foreign], *arguments: Foreign, runs: int = 1, timeout: float = math.inf
 ) -> Foreign:
-    """What the function returns, mechanisms as `Seen`; what it raises is unusable input, and says where.
+    """What the function returns, mechanisms as `ReadOutputs`; what it raises is refused, and says where.
 
     A call that makes several runs may take `timeout` seconds for each.
     """

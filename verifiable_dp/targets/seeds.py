@@ -36,7 +36,7 @@ from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
-FEW = "{} starts from one of few seeds, which can all be tried"
+FEW = "{} starts from one of only a few seeds, which can all be tried"
 UNTOLD = "{} has a seed that may not be secret"
 TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (

@@ -1207,7 +1207,7 @@ def test_states_are_told_apart_by_all_their_parts():
 
     def key(total, t=0, free=()):
         state = Held(np.arange(1), np.array([t]), Kept(np.array([total])))
-        return certify._key(state, 0, free)
+        return forced_runs.key_of(state, 0, free)
 
     assert key(1.0) == key(1.0)
     assert key(1.0) != key(2.0)

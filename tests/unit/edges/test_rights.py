@@ -227,7 +227,10 @@ def test_a_lock_is_held_as_long_as_it_is_needed():
 def test_a_lock_that_cannot_be_had_is_refused():
     refused(lambda: FileCounter("/nowhere/at/all").advance(0, 1), "counter: .* cannot be used: No such file")
     with place() as here, mock.patch.object(rights, "fcntl", None):
-        refused(lambda: FileCounter(here.path).advance(0, 1), "has no locks that end with a process; use Sql")
+        refused(
+            lambda: FileCounter(here.path).advance(0, 1),
+            "has no locks that are released when a process ends; use Sql",
+        )
     with place() as here, mock.patch.object(fcntl, "flock", side_effect=OSError(95, "Not supported")):
         refused(lambda: FileCounter(here.path).advance(0, 1), "counter: .* cannot be used: Not supported")
 
@@ -385,7 +388,9 @@ def test_a_file_without_locks_is_not_taken():
     with place() as here:
         Path(here.path).touch(0o600)
         with mock.patch.object(rights, "fcntl", None):
-            refused(lambda: here.right().take(here.path), "has no locks that end with a process")
+            refused(
+                lambda: here.right().take(here.path), "has no locks that are released when a process ends"
+            )
         with mock.patch.object(rights.fcntl, "flock", side_effect=OSError(95, "Not supported")):
             refused(lambda: here.right().take(here.path), r"the file system of .* has no locks \(Not supp")
 

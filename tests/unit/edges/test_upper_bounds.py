@@ -434,7 +434,7 @@ UNMOVED = MovedEntry(0.0, 2.0, (), True)
 )
 def test_where_noise_on_whole_numbers_moves_by_a_part(entries, shifts, right):
     frame = Frame((("geometric", 0.5), ("laplace", 0.0)), ())
-    said = "" if right else "noise on whole numbers moves by a part of one"
+    said = "" if right else "noise on whole numbers moves by a fraction"
     assert arithmetic.wrong(frame, entries, shifts) == said
 
 
@@ -659,9 +659,9 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
         (
             ("patterns", 0, "otherwise"),
             [{"type": "linear"}] * 2,
-            "patterns.0: a comparison alone, and nothing",
+            "patterns.0: shifts for the other answer are required",
         ),
-        (("frames", 0, "rows", 0, 0), ">", "patterns.0: a comparison alone, and nothing else, must say how"),
+        (("frames", 0, "rows", 0, 0), ">", "patterns.0: shifts for the other answer are required for a comparison"),
         (("patterns", 0, "up", "terms", 0, 0), 2, "patterns.0: shifts must name draws and entries that"),
         (
             ("patterns", 0, "down", "terms", 0, 2),
@@ -690,15 +690,15 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
             [[0, 0.0, []], [1, 0.0, [[1, 1.0]]]],
             "patterns.0: shifts must name",
         ),
-        (("profiles", 0, "groups"), [[1, 1, 1]], "profiles.0: a pattern is not there"),
-        (("paths", 0, "units"), [[1, [0]]], "paths.0: each unit must have one profile that is there"),
+        (("profiles", 0, "groups"), [[1, 1, 1]], "profiles.0: a pattern is missing"),
+        (("paths", 0, "units"), [[1, [0]]], "paths.0: each unit must have one profile that exists"),
         (
             ("paths", 0, "units"),
             [[0, [0]], [0, [0]]],
-            "paths.0: each unit must have one profile that is there",
+            "paths.0: each unit must have one profile that exists",
         ),
         (("paths", 0, "units"), [[0, [0, 1]]], ""),
-        (("version",), 2, "version must be 1, got 2; older versions add up costs that nothing verifies"),
+        (("version",), 2, "version must be 1, got 2; in older versions nothing verifies the costs"),
         (("frames",), 3, "Expected `array`, got `int` - at `$.frames`"),
     ],
 )

@@ -77,9 +77,17 @@ def test_what_is_just_within_the_limits_is_read():
     assert verify._depth(parsed(nested(64))) == 64
 
 
-@pytest.mark.parametrize("text", ["{", '{"a": 01}', "", '{"a": 1} x'])
-def test_what_is_no_json_is_corrupted(text):
-    with pytest.raises(InputError, match=r"^record: 'r\.json' is corrupted: "):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is corrupted: "),
+        ('{"a": 01}', "is corrupted: "),
+        ('{"a": 1} x', "is corrupted: "),
+        ("", "is not a record: it is not JSON; "),
+    ],
+)
+def test_what_is_no_json_is_corrupted(text, said):
+    with pytest.raises(InputError, match=rf"^record: 'r\.json' {said}"):
         parsed(text)
 
 

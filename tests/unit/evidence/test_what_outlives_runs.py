@@ -156,7 +156,7 @@ def test_state_is_seen_wherever_it_is_held(named):
     """Broken variant: only lists, dictionaries and the like of Python are looked into."""
     with decimal.localcontext() as context:
         change = adding(context, "prec") if named.startswith("a setting") else HOLDERS[named]
-        memory = states.Memory({__name__: globals()})
+        memory = states.KeptState({__name__: globals()})
         assert memory.changed() == ""
         change()
         assert named in memory.changed()
@@ -165,9 +165,9 @@ def test_state_is_seen_wherever_it_is_held(named):
 def test_what_is_too_much_to_compare_is_said(monkeypatch):
     monkeypatch.setattr(states, "_MOST", 3)
     many = {"__name__": "code", "lists": [[], [], []]}
-    assert "of more than 3 objects" in states.Memory({"code": many}).changed()
+    assert "of more than 3 objects" in states.KeptState({"code": many}).changed()
     monkeypatch.setattr(states, "_MOST", 5)
-    assert states.Memory({"code": many}).changed() == ""
+    assert states.KeptState({"code": many}).changed() == ""
 
 
 # Controls: what is made once, and generators, change nothing that later runs show.
@@ -211,7 +211,7 @@ def test_what_runs_leave_behind_ends_the_bound(release, named, monkeypatch):
     assert "changes from run to run" in found.failure
     assert named in found.failure
     # The broken variant: nobody asks.
-    monkeypatch.setattr(paths.Memory, "changed", lambda self: "")
+    monkeypatch.setattr(paths.KeptState, "changed", lambda self: "")
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
 
 

@@ -33,8 +33,8 @@ def doubts(tmp_path, seed):
 @pytest.mark.parametrize(
     ("seed", "said"),
     [
-        ("time.time_ns() % 1000", "starts from one of few seeds"),
-        ("secrets.randbits(31)", "starts from one of few seeds"),
+        ("time.time_ns() % 1000", "starts from one of only a few seeds"),
+        ("secrets.randbits(31)", "starts from one of only a few seeds"),
         ("7", "starts from the same state in every process"),
         ("secrets.randbits(128)", ""),
         ("", ""),

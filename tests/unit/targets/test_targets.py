@@ -22,7 +22,7 @@ from verifiable_dp import InputError, audit
 from verifiable_dp.core import outputs
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.outputs import Pulled
+from verifiable_dp.core.outputs import TypedArms
 from verifiable_dp.evidence.judge import outside
 from verifiable_dp.targets import (
     adapters,
@@ -630,8 +630,8 @@ ARMS = {
     "a number of a class": lambda: [Index(1), 0],
     "a type that says more": lambda: np.zeros(2, np.dtype(int, metadata={"data": 1})),
     "a table": lambda: __import__("pandas").Series([1, 0], index=[7, 8]),
-    "arms with a form that holds data": lambda: Pulled.of([1, 0], {0: Index(1)}),
-    "arms with forms of a class": lambda: Pulled.of([1, 0], Index(1)),
+    "arms with a form that holds data": lambda: TypedArms.of([1, 0], {0: Index(1)}),
+    "arms with forms of a class": lambda: TypedArms.of([1, 0], Index(1)),
     "a class that says it is another": lambda: [0, Alias(1)],
 }
 PLAIN_ARMS = {
@@ -655,7 +655,7 @@ TWINS = {
     "containers": ([1, 0], (1, 0)),
     "a list or an array": ([1, 0], np.array([1, 0])),
     "types of one size": (np.array([1, 0], np.int64), np.array([1, 0], np.longlong)),
-    "how arms were pulled": (Pulled.of([1, 0], {0: 7}), Pulled.of([1, 0], {1: 7})),
+    "how arms were pulled": (TypedArms.of([1, 0], {0: 7}), TypedArms.of([1, 0], {1: 7})),
 }
 
 

@@ -35,7 +35,7 @@ from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.outside import reading
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.states import Memory, kept
+from verifiable_dp.evidence.symbolic.states import KeptState, kept
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Ends, Failure, Unbounded, World, is_term
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
@@ -245,7 +245,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
     with kept(scopes), noting() as filled:
         note_placed(program.function, "data", "generator")
         _warmed(program, scopes)
-        memory = Memory(scopes)
+        memory = KeptState(scopes)
         meter, found = WorkMeter(work), list[PathFound]()
         for _ in range(_TELLINGS):
             coverage = Coverage(frozenset(scopes), filled=filled, disclosed=program.disclosed)

@@ -24,7 +24,7 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 
 _MOST, _LARGEST = 100_000, 1_000_000  # objects that are looked into, and entries of an array
-_DEEPEST = 3  # objects of libraries that hold one another
+_DEEPEST, _NEAREST = 2, 5000  # objects of libraries that hold one another, and how many are looked into
 
 
 _SIMPLE = (types.NoneType, bool, int, float, complex, str, bytes, np.generic)
@@ -44,7 +44,7 @@ _CLOSED = (
 _OWN_FOLDER = "verifiable_dp."
 
 
-class Memory:
+class KeptState:
     """What modules, their classes, functions and objects hold now, to be compared with what they hold later.
 
     Everything that can be reached from the user's modules is looked into, whatever its type; of libraries
@@ -83,20 +83,26 @@ def _names_of(scopes: Mapping[str, dict[str, Foreign]]) -> set[Foreign]:
 
 
 def _walked(scopes: Mapping[str, dict[str, Foreign]], own: set[Foreign]) -> Iterator[tuple[str, Foreign]]:
-    """Everything in which something may be kept, each once, with the names that lead to it."""
-    seen = dict[int, Foreign]()
+    """Everything in which something may be kept, each once, with the names that lead to it.
+
+    What libraries' objects hold comes last, and of it the nearest `_NEAREST` alone.
+    """
+    seen, left = dict[int, Foreign](), _NEAREST
     waiting = deque((one.__qualname__, one, 0) for one in getattr(scopes, "functions", ()))
     waiting += ((str(scope.get("__name__")), scope, 0) for scope in scopes.values())
-    while waiting:
-        way, value, depth = waiting.popleft()
+    later = deque[tuple[str, Foreign, int]]()
+    while waiting or (later and left):
+        way, value, depth = (waiting or later).popleft()
         if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
         yield way, value
+        left -= depth > 0
         depth += type(value).__module__ not in ("builtins", *own)
         if depth <= _DEEPEST:
             for name, one in _content(value, own).items():
-                waiting.append((f"{way}.{name}" if isinstance(name, str) else way, one, depth))
+                found = f"{way}.{name}" if isinstance(name, str) else way, one, depth
+                (later if depth else waiting).append(found)
 
 
 def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
