@@ -388,7 +388,8 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
 
 def keeps_own_action(record: Record) -> bool:
     """Whether a local promise holds against the operator only if a user's own action stays with the user."""
-    return record.claimed.trust_model == TrustModel.LOCAL and Implied.OWN_ACTION in by_claim(record)
+    local = record.claim is not None and record.claim.trust_model == TrustModel.LOCAL
+    return local and Implied.OWN_ACTION in by_claim(record)
 
 
 def by_claim(record: Record) -> list[Implied]:

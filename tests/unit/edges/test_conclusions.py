@@ -106,7 +106,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([box(lower=IN)], ""),
         ([check("black_box", epsilon=0.01)], ""),
         ([box(lower=OVER)], "the lower bound of black_box"),
-        ([box(lower=2.5)], "the lower bound of black_box, 2.5, lies above the claim of 1"),
+        ([box(lower=2.5)], "the lower bound of black_box, 2.5, is above the claim of 1"),
         ([check("sequential", r_epsilon_lower=OVER)], "the lower bound of sequential"),
         ([check("curve", r_epsilon_lower=OVER)], ""),  # not what a sampled audit rests on
         # A fluke, where every loss was computed or the instance has a certificate.

@@ -512,7 +512,7 @@ def test_a_failed_regret_check_names_what_is_not_as_expected(expect, verdicts, n
         said = plugin._regret_failure(made, expect, "a.json", pathlib.Path("b.json"), ["one", "two", "three"])
     wanted = "no contradiction" if expect is None else expect
     assert said.splitlines() == [
-        f"regret of x: expected {wanted}, it is contradicted",
+        f"regret of x: expected {wanted}, got contradicted",
         *(f"  check c{i}" for i in named),
         *([f"  and {more} more, see the record"] if more else []),
         "record: a.json",

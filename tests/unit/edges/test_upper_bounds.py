@@ -661,7 +661,11 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
             [{"type": "linear"}] * 2,
             "patterns.0: shifts for the other answer are required",
         ),
-        (("frames", 0, "rows", 0, 0), ">", "patterns.0: shifts for the other answer are required for a comparison"),
+        (
+            ("frames", 0, "rows", 0, 0),
+            ">",
+            "patterns.0: shifts for the other answer are required for a comparison",
+        ),
         (("patterns", 0, "up", "terms", 0, 0), 2, "patterns.0: shifts must name draws and entries that"),
         (
             ("patterns", 0, "down", "terms", 0, 2),

@@ -48,7 +48,7 @@ def section(page):
             "Replayed runs, the exact distribution, sampling and a conditional proof found no violation. If "
             "the",
         ),
-        ("gaussian-ts", "Replayed runs and sampling found no violation. If the claim is true,"),
+        ("gaussian-ts", "Replayed runs, sampling and a conditional proof found no violation. If the"),
         (
             "dp-robust-elimination-printed",
             "No broken variants except versions with less noise were tried, so nothing shows that",

@@ -65,13 +65,18 @@ class Factors(Places):
             found = {(self.names.home[self.scope], at) for at in one[1] | other[1]}
             self.divided |= found if found & self.drawn_at else set()
 
-    def over(self, node: Foreign) -> tuple[Counter[str], set[tuple[int, ...]]] | None:
-        """Powers of names that vary which a number is a multiple of, and where; None if that is unknown."""
+    def over(
+        self, node: Foreign, *, scale: bool = False, part: bool = False
+    ) -> tuple[Counter[str], set[tuple[int, ...]]] | None:
+        """Powers of names that vary which a number is a multiple of, and where; None if that is unknown.
+
+        Of a scale nothing else may vary, and no part of a product may be noise: it may have a peak.
+        """
         if node is None:  # the usual scale
             return Counter(), set()
         value, here = self.of(node), where(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-            one, other = self.over(node.left), self.over(node.right)
+            one, other = (self.over(side, scale=scale, part=True) for side in (node.left, node.right))
             if one is None or other is None:
                 return None
             powers = Counter(one[0])
@@ -79,13 +84,13 @@ class Factors(Places):
             return Counter({name: n for name, n in powers.items() if n}), one[1] | other[1] | {here}
         if isinstance(node, ast.Call) and (self.names.home[self.scope], here) in self.drawn_at:
             given = dict(enumerate(node.args)) | {word.arg: word.value for word in node.keywords}
-            loc, scale = (given.pop(at, given.pop(name, None)) for at, name in enumerate(("loc", "scale")))
+            loc, wide = (given.pop(at, given.pop(name, None)) for at, name in enumerate(("loc", "scale")))
             still = loc is None or (isinstance(loc, ast.Constant) and loc.value == 0)
             alone = still and not any(self.of(part).varies for part in given.values())
-            found = self.over(scale) if alone and node.func.attr in _SCALED else None  # type: ignore[attr-defined]
+            found = self.over(wide, scale=True) if alone and node.func.attr in _SCALED else None  # type: ignore[attr-defined]
             return found and (found[0], found[1] | {here})
         if not value.bare:
-            return Counter(), set()
+            return None if value.varies and (scale or (part and value.noisy)) else (Counter(), set())
         owner = self.names.owner(self.scope, node.id) if isinstance(node, ast.Name) else None
         single = isinstance(owner, Function) and self.once(owner, node.id) and self.above(node)
         return (Counter({node.id: 1}), set()) if single else None

@@ -70,7 +70,17 @@ def read_by(function: Foreign) -> str:
 _OF_ARGUMENTS = frozenset(
     (
         *("abc", "array", "ast", "base64", "binascii", "bisect", "builtins", "cmath", "collections"),
-        *("contextlib", "copy", "copyreg", "dataclasses", "datetime", "decimal", "difflib", "enum"),
+        *(
+            "contextlib",
+            "contextvars",
+            "copy",
+            "copyreg",
+            "dataclasses",
+            "datetime",
+            "decimal",
+            "difflib",
+            "enum",
+        ),
         *("fractions", "functools", "hashlib", "heapq", "hmac", "inspect", "itertools", "json", "keyword"),
         *("math", "numbers", "operator", "random", "re", "secrets", "statistics", "string", "struct"),
         *("textwrap", "types", "typing", "unicodedata", "uuid", "weakref", "zlib"),
