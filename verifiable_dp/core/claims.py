@@ -334,7 +334,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
 
 
 def implied_epsilon(curve: str, value: float, delta: float) -> float:
-    """The epsilon at `delta` that a ``rho`` or ``mu`` in [0, inf] implies: at delta 0, that is 0 or infinite."""
+    """The epsilon at `delta` that a ``rho`` or ``mu`` in [0, inf] implies: 0 or infinite at delta 0."""
     if value == 0 or math.isinf(value) or delta <= 0:
         return math.inf if value else 0.0
     return zcdp_epsilon(value, delta) if curve == "rho" else gdp_epsilon(value, delta)
