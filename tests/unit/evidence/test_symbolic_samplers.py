@@ -142,10 +142,18 @@ def _explored(play):
     return explore(Program(play, (40, 2), (0.0, 1.0)), 2, most=10)
 
 
-@pytest.mark.parametrize("play", inverses.RIGHT.values(), ids=inverses.RIGHT)
-def test_logarithms_of_uniform_numbers_cost_what_they_are_worth(play):
-    got = _explored(play)
+UNFOLLOWED = ("kept_in_a_name",)  # for the judge what a condition gives a name may be a number of draws
+
+
+@pytest.mark.parametrize("name", [name for name in inverses.RIGHT if name not in UNFOLLOWED])
+def test_logarithms_of_uniform_numbers_cost_what_they_are_worth(name):
+    got = _explored(inverses.RIGHT[name])
     assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("name", UNFOLLOWED)
+def test_logarithms_that_are_not_followed_have_no_bound(name):
+    assert "may depend on a draw" in _explored(inverses.RIGHT[name]).words()
 
 
 @pytest.mark.parametrize("play", inverses.WRONG.values(), ids=inverses.WRONG)
