@@ -14,7 +14,6 @@ import itertools
 import random
 import sys
 import types
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -62,7 +61,7 @@ class KeptState:
         if len(self._rows) > _MOST:
             return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
         if _of_python() != self._python:
-            return "a setting of Python (decimal context, recursion limit, warnings or numpy.seterr)"
+            return "a setting of Python (decimal context, recursion limit or numpy.seterr)"
         for way, value, before in self._rows:
             now = _content(value, self._own)
             if len(now) != len(before):
@@ -75,7 +74,7 @@ class KeptState:
 
 def _of_python() -> tuple[object, ...]:
     """Settings that code can change for whatever runs later."""
-    return repr(decimal.getcontext()), sys.getrecursionlimit(), len(warnings.filters), str(np.geterr())
+    return repr(decimal.getcontext()), sys.getrecursionlimit(), str(np.geterr())
 
 
 def _names_of(scopes: Mapping[str, dict[str, Foreign]]) -> set[Foreign]:
