@@ -205,7 +205,7 @@ def grounded(
     if is_process(sampler.function):
         return allowed, Ground(sampler, no_power=fixed)
     notes: list[str] = []
-    apart = independence.CallLaw.NOT
+    apart = independence.CallLaw.ALIKE
     if sampler.together:
         progress("are the runs of one call independent?")
         apart = independence.CallLaw(sizes("apart", lambda: int(independence.dependent(sampler, inputs))))

@@ -38,9 +38,9 @@ _PATH = 0x1DE9  # of the streams used here
 
 
 class CallLaw(IntEnum):
-    """How runs of one call are unlike runs of calls of their own."""
+    """How runs of one call compare with runs of calls of their own."""
 
-    NOT = 0
+    ALIKE = 0
     DEPENDENT = 1
     OF_ANOTHER_LAW = 2
 
@@ -59,7 +59,7 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> CallLaw:
     inputs
         On which runs are made; three at most are used.
     """
-    found = CallLaw.NOT
+    found = CallLaw.ALIKE
     for number, data in enumerate(list(inputs)[:3]):
         together = of_calls(sampler, data, (_PATH, number), 0, _CALLS, _SIZE)
         alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)

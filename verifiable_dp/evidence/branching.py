@@ -22,6 +22,7 @@ from verifiable_dp.core.noise import Draw
 from verifiable_dp.core.query import Query
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.evidence.forced_runs import (
+    AHEAD,
     CHARGED,
     VARIANTS,
     Block,
@@ -38,7 +39,6 @@ from verifiable_dp.evidence.forced_runs import (
 )
 
 MOST_RUNS = 100_000  # some 5 CPU s
-_AHEAD = 1e6
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _step(algorithm: Algorithm, runs: _Runs, query: Query) -> tuple[_Runs, Block
 
 def _block(algorithm: Algorithm, runs: _Runs, query: Query, now: BoolArray, best: int) -> Block:
     """Play a block in which the arm `best` looks best, by what is released now and what was before."""
-    far = np.where(np.arange(algorithm.n_arms) == best, _AHEAD, -_AHEAD)
+    far = np.where(np.arange(algorithm.n_arms) == best, AHEAD, -AHEAD)
     favoured = {}
     for name in runs.state.released:
         if getattr(runs.state, name).shape != (len(runs.arm), algorithm.n_arms):

@@ -39,6 +39,7 @@ from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.branching import branched
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.forced_runs import (
+    AHEAD,
     CHARGED,
     VARIANTS,
     Block,
@@ -65,7 +66,6 @@ MOST_BLOCKS = 512  # of a chain
 _HELD = 1 << 24  # draws of a chain that are held
 _LISTED = 256  # states that a certificate lists, the costliest ones
 _OFFSETS = np.array([11.3, -10.7, 0.31, -0.41, 997.1])  # of forced releases from the exact value, in scales
-_AHEAD = 1e6
 _RUN = np.zeros(1, np.int64)
 
 
@@ -179,7 +179,7 @@ def _indifferent(
     block: Block,
 ) -> None:
     """Refuse a block that depends on released values other than through the arm that they chose."""
-    other = replace(state, **{name: _AHEAD - getattr(state, name) for name in state.released})
+    other = replace(state, **{name: AHEAD - getattr(state, name) for name in state.released})
     if not equal(algorithm.query(other), query):
         raise NotOfFormError("algorithm: how long an arm is played depends on released values")
     again = _lane_block(algorithm, other, query, lanes)
@@ -321,7 +321,7 @@ class _Chain:
         """Forced releases: the policy's arm looks best and is pulled throughout; the last policies mix."""
         near = _OFFSETS[(number + self.variant) % len(_OFFSETS)]
         mixed = (self.policy >= self.algorithm.n_arms) | (self.algorithm.n_arms == 1)
-        distance = np.where(mixed, near, np.where(self.policy == arm, _AHEAD, -_AHEAD))
+        distance = np.where(mixed, near, np.where(self.policy == arm, AHEAD, -AHEAD))
         return lambda draw: np.broadcast_to(distance[:, None], draw.value.shape)
 
     def step(self, number: int, state: State) -> State:

@@ -52,7 +52,7 @@ def _ours(value: Foreign, seen: set[int]) -> bool:
     if type(value) is dict:
         return all(_ours(item, seen) for pair in value.items() for item in pair)
     if isinstance(value, enum.Enum):
-        return _own(type(value))
+        return is_own_class(type(value))
     if isinstance(value, types.FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         return _of_package(value.__globals__) and all(_ours(item, seen) for item in cells)
@@ -78,10 +78,10 @@ def _of_package(names: dict[str, Foreign]) -> bool:
 
 def _class(kind: type) -> bool:
     """Whether a class and its bases are this package's own, with the functions and data that it gave them."""
-    return all(base in _BASES or (_own(base) and _members(base)) for base in kind.__mro__)
+    return all(base in _BASES or (is_own_class(base) and _members(base)) for base in kind.__mro__)
 
 
-def _own(kind: type) -> bool:
+def is_own_class(kind: type) -> bool:
     """Whether a class is what a module of this package has under its name."""
     module = sys.modules.get(kind.__module__)
     if module is None or not _of_package(vars(module)):

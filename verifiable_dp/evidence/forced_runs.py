@@ -29,6 +29,7 @@ VARIANTS = np.array(
 CHARGED = 2
 _LARGE = 1 << 20  # pulls of a charged answer: sums beyond would round the change
 _OFF = 1e-6
+AHEAD = 1e6  # how far a value that is forced lies beyond all others
 
 
 class NotOfFormError(InputError):

@@ -96,9 +96,9 @@ def kind_of(function: Function[Foreign]) -> str:
     by_name = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
     fits = all(name in _ROLES for name in by_name)
     data = next((name for name in names if name not in _ROLES), "")
-    if len(names) in (1, 2) and fits and data and not {"size", "n_runs"} & set(names):
-        return "release_one" if data == "data" else "play"
     counted = not {*_COUNTS}.isdisjoint(names)
+    if len(names) in (1, 2) and fits and data and not counted:
+        return "release_one" if data == "data" else "play"
     if len(names) == 3 and fits and counted and sorted(_order(names)) == [0, 1, 2]:
         return "release" if "size" in names or data == "data" else "play_many"
     got = f"got parameters ({', '.join(names)})"

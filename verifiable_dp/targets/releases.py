@@ -226,10 +226,12 @@ class ReleaseSampler(SeenRuns):
         """See `SeenRuns.seen`."""
         del pair
         _counted(made[:_LOOK, : -self.beside], made[:_LOOK, -self.beside])
-        made = np.delete(made, -self.beside, axis=1)
-        alike = bool((made[:, -1] == made[:1, -1]).all())
-        values, weight = _distinct(made[:, :-1] if alike else made)
-        forms = np.broadcast_to(made[:1, -1], len(values)) if alike else values[:, -1]
+        values, kinds = made[:, : -self.beside], made[:, -1:]
+        if alike := bool((kinds == kinds[:1]).all()):
+            values, weight = _distinct(values)
+        else:
+            values, weight = _distinct(np.hstack((values, kinds)))
+        forms = np.broadcast_to(kinds[0], len(values)) if alike else values[:, -1]
         values = values if alike else values[:, :-1]
         numeric: dict[str, FloatArray] = {
             OutputName(f"output {j + 1}"): column for j, column in enumerate(values.T)

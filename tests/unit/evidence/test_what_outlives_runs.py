@@ -124,6 +124,29 @@ LIST, FLOAT, KEYS = Numbers(), Number(1.0), weakref.WeakKeyDictionary()
 KEYS[Users], LIST.runs, FLOAT.runs, DEEP = [0], 0, 0, queue.Queue()
 
 
+class Pretender:
+    """It says that it is one of our own classes."""
+
+    __module__ = "verifiable_dp.core.query"
+    runs = 0
+
+
+class Generator(random.Random):
+    """A generator with an attribute."""
+
+    runs = 0
+
+
+class Table(dict):
+    """With an attribute that has the name of a key."""
+
+
+NAMED = Table(runs=0)
+NAMED.runs = 0
+PRETENDER, GENERATOR, MODULE = Pretender(), Generator(1), types.ModuleType("math")
+PRETENDER.runs = GENERATOR.runs = MODULE.runs = 0
+
+
 def adding(holder, name="runs"):
     return lambda: setattr(holder, name, getattr(holder, name) + 1)
 
@@ -144,6 +167,10 @@ HOLDERS = {
     "CHAIN.maps": lambda: CHAIN.__setitem__(len(CHAIN), 1),
     "LIST.runs": adding(LIST),
     "FLOAT.runs": adding(FLOAT),
+    "NAMED": adding(NAMED),
+    "PRETENDER.runs": adding(PRETENDER),
+    "GENERATOR.runs": adding(GENERATOR),
+    "MODULE.runs": adding(MODULE),
     "KEYS.data": lambda: first_of(KEYS[Users]),
     "DEEP.": lambda: DEEP.put(1),
     "store": lambda: first_of(store()),
@@ -153,7 +180,7 @@ HOLDERS = {
 
 @pytest.mark.parametrize("named", HOLDERS)
 def test_state_is_seen_wherever_it_is_held(named):
-    """Broken variant: only lists, dictionaries and the like of Python are looked into."""
+    """Broken variants: only containers of Python are looked into; a class is ours by the name it gives."""
     with decimal.localcontext() as context:
         change = adding(context, "prec") if named.startswith("a setting") else HOLDERS[named]
         memory = states.KeptState({__name__: globals()})

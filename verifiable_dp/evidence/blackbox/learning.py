@@ -190,8 +190,7 @@ def digits(left: Observation, right: Observation) -> list[Feature]:
         places = _places(both)
         least = _ROUNDED * np.abs(both).max() if places is None else 2 * 10.0**-places
         most = min(float(np.subtract(*np.quantile(values, (0.75, 0.25)))) for values in shown) / 2
-        units = {float(f"{unit:.3g}") for power in range(-12, 13) for unit in (10.0**power, 2 * 10.0**power)}
-        tried = [Feature("rest", (name,), unit, places) for unit in sorted(units) if least <= unit <= most]
+        tried = [Feature("rest", (name,), unit, places) for unit in _UNITS if least <= unit <= most]
         found += [one for one in tried if _differ(*(_each(part, one(part)) for part in parts))]
     return found
 
@@ -203,6 +202,7 @@ def _each(seen: Observation, column: FloatArray) -> FloatArray:
 
 
 _DIGIT_ROWS, _LEAST_DIGITS = 4000, 200
+_UNITS = [float(f"{digit}e{power}") for power in range(-12, 13) for digit in (1, 2)]
 _ROUNDED = 2.0**-26  # of the largest value
 _UNLIKE = 15 + 8 * np.sqrt(30)  # chi-squared of sixteen cells: its mean and eight standard deviations
 

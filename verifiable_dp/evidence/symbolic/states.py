@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.doors import is_own_class
 
 _MOST, _LARGEST = 100_000, 1_000_000  # objects that are looked into, and entries of an array
 _DEEPEST, _NEAREST = 2, 5000  # objects of libraries that hold one another, and how many are looked into
@@ -29,18 +30,9 @@ _DEEPEST, _NEAREST = 2, 5000  # objects of libraries that hold one another, and 
 _SIMPLE = (types.NoneType, bool, int, float, complex, str, bytes, np.generic)
 _NUMBERS = frozenset(np.sctypeDict.values())  # a subclass may hold more
 _PYTHONS = "__warningregistry__"  # what Python keeps in a module: which warnings it has shown
-# Nothing of a run is kept in them, but in those of the user's own modules; what generators hold is told by
-# their seeds.
-_CLOSED = (
-    types.ModuleType,
-    types.BuiltinFunctionType,
-    types.CodeType,
-    np.random.Generator,
-    np.random.BitGenerator,
-    np.random.RandomState,
-    random.Random,
-)
-_OWN_FOLDER = "verifiable_dp."
+# What generators hold is told by their seeds, but for what a class of the user's adds.
+_GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
+_OF_RANDOM = "gauss_next"
 
 
 class KeptState:
@@ -107,8 +99,10 @@ def _walked(scopes: Mapping[str, dict[str, Foreign]], own: set[Foreign]) -> Iter
 def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
     """What a value holds itself, by name or place."""
     kind = type(value)
-    if isinstance(value, _CLOSED) or str(kind.__module__).startswith(_OWN_FOLDER):
+    if _is_closed(value) or is_own_class(kind):
         return {}
+    if isinstance(value, _GENERATORS):
+        return {name: one for name, one in _attributes(value).items() if name != _OF_RANDOM}
     if isinstance(value, type):
         hidden = ("__dict__", "__weakref__")
         return {k: v for k, v in vars(value).items() if k not in hidden} if value.__module__ in own else {}
@@ -117,9 +111,20 @@ def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
             return {}
         defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
         return dict(enumerate([*defaults, *(held(cell) for cell in value.__closure__ or ())])) | vars(value)
+    found = dict(_named(value))
     with suppress(Exception):  # whatever an object makes of being asked
-        return _attributes(value) | dict(enumerate(_entries(value))) | _named(value)
-    return {}
+        # A key of a dictionary may have the name of an attribute.
+        found |= {(name,) if found else name: one for name, one in _attributes(value).items()}
+    with suppress(Exception):
+        found |= enumerate(_entries(value))
+    return found
+
+
+def _is_closed(value: Foreign) -> bool:
+    """Whether it is code, or a module that imports find: those of the user are looked into as scopes."""
+    if isinstance(value, types.ModuleType):
+        return sys.modules.get(value.__name__) is value
+    return isinstance(value, types.BuiltinFunctionType | types.CodeType)
 
 
 def _named(value: Foreign) -> dict[Foreign, Foreign]:
