@@ -292,7 +292,7 @@ def test_only_a_rerun_runs_the_target_and_says_so_before(tmp_path):
     assert mark.exists()
     lines = again.stderr.splitlines()
     assert re.fullmatch(r"imports and runs mine\.py:release, SHA-256 [0-9a-f]{12}", lines[0])
-    assert lines.index("imported now") > 0
+    assert lines.index("target | imported now") > 0
     mark.unlink()
     with (tmp_path / "mine.py").open("a") as file:
         file.write("# changed\n")
