@@ -25,6 +25,8 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.limits import usual
 from verifiable_dp.core.validate import Given, InputError, JsonDict, JsonValue
+from verifiable_dp.evidence.symbolic.states import as_now
+from verifiable_dp.evidence.tracing.reach import scopes_of
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.child import Ask
 from verifiable_dp.targets.far import Far, introduced, is_process, serve, unpickled
@@ -209,7 +211,7 @@ def objects_of(request: AuditRequest) -> list[Given]:
 
 @contextmanager
 def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], None] | None]]:
-    """A user's code and its kind, while its processes run, and what makes it draw again what it draws now."""
+    """A user's code and its kind, while its processes run, and what makes it keep and draw what it does now."""
     promise, target = request.promise, request.target
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
@@ -228,7 +230,12 @@ def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], No
             yield process.kind, process, None
         return
     kind, function = taken(target, request.given())
-    again = as_found(function)
+    draws, keeps = as_found(function), as_now(scopes_of(function))
+
+    def again() -> None:
+        draws()
+        keeps()
+
     try:
         yield kind, function, again
     finally:

@@ -7,6 +7,8 @@ are kept, and when all have been made it is drawn anew which of them choose and 
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import functools
 import hashlib
 import random
@@ -16,7 +18,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign, Given, IntArray, Json, JsonDict
+from verifiable_dp.core.neighbours import ContextGame
+from verifiable_dp.core.validate import Foreign, Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.curves import CURVE
 from verifiable_dp.evidence.blackbox.events import EventSetting
 from verifiable_dp.evidence.blackbox.run_parts import Part, worlds_of
@@ -58,6 +61,52 @@ class Sample:
         if self.sampler.followed:
             follower_of(function).start(origins_of(function))
         return _digest(self.sampler.raw(self.pair, self.world, *self.path, self.runs))
+
+
+class FirstData(enum.Enum):
+    """What a process gets to see before anything else: what it keeps of that must not show in later runs."""
+
+    LOWEST, HIGHEST, MIXED = range(3)
+
+    def of(self, one: Foreign, other: Foreign) -> Foreign:
+        """Data like two neighbouring ones, with other values between theirs; as they are if not numbers."""
+        sides = [np.asarray(side) for side in (one, other)]
+        if any(side.dtype.kind not in "biuf" or not side.size for side in sides):
+            return other if self is FirstData.HIGHEST else one
+        low, high = min(side.min() for side in sides), max(side.max() for side in sides)
+        if self is not FirstData.MIXED:
+            return np.full_like(sides[0], low if self is FirstData.LOWEST else high)
+        draw = np.random.Generator(np.random.Philox(sides[0].size))
+        return (low + (high - low) * draw.random(sides[0].shape)).astype(sides[0].dtype)
+
+
+@dataclass(frozen=True)
+class _FirstPair:
+    """A pair of which one data set is played; `round` is that of the pair that it stands for."""
+
+    data: Foreign
+    round: int | None
+
+    def worlds(self) -> tuple[Foreign, Foreign]:
+        """It, for both."""
+        return self.data, self.data
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """A run of which only what it leaves behind matters: the first of a process."""
+
+    sample: Sample
+    data: FirstData
+
+    def again(self) -> str:
+        """Nothing, whatever comes out of it."""
+        pair = self.sample.pair
+        if not isinstance(pair, ContextGame):
+            pair = _FirstPair(self.data.of(*pair.worlds()), getattr(pair, "round", None))
+        with contextlib.suppress(InputError):  # where no other run could follow, none does
+            replace(self.sample, pair=pair, runs=self.sample.runs[:1]).again()
+        return ""
 
 
 @dataclass(eq=False)

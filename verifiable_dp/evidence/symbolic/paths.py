@@ -35,7 +35,7 @@ from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.outside import reading
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.states import KeptState, kept
+from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Ends, Failure, Unbounded, World, is_term
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
@@ -244,7 +244,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
     scopes = scopes_of(program.function)
     with kept(scopes), noting() as filled:
         note_placed(program.function, "data", "generator")
-        _warmed(program, scopes)
+        first = _warmed(program, n_arms, scopes)
         memory = KeptState(scopes)
         meter, found = WorkMeter(work), list[PathFound]()
         for _ in range(_TELLINGS):
@@ -258,17 +258,42 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         told = found[0] if told.failure or coverage.replaced() else told
         untold = not told.failure or (told.failure.why is Ends.OTHER and told.at is None)
         outlives = memory.changed() if untold else ""
-        return replace(told, failure=Failure(_OUTLIVES.format(outlives))) if outlives else told
+        if outlives or (first and not told.failure):
+            return replace(
+                told, failure=Failure((_OUTLIVES if outlives else _FIRST).format(outlives or first))
+            )
+        return told
 
 
 _OUTLIVES = "{} changes from run to run, so a run may show what an earlier one has left there"
 
 
-def _warmed(program: Program, scopes: Foreign) -> None:
-    """Plain runs, so that what is made once, as a table or a cache, is made."""
-    for number in range(2):
+_FIRST = "{} keeps what the first run has left there, which may show data of that run"
+
+
+def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
+    """Plain runs, so that what is made once, as a table or a cache, is made; where they may have left data.
+
+    A traced run that goes the same way has to leave the same, which is then made of nothing that it follows.
+    """
+    wrong = ""
+
+    def plain() -> None:
         with suppress(Exception), system_seeded(scopes, number):  # the audit tells of it where it plays
             plain_run(program.function, program.values(number), np.random.Philox(number))
+
+    for number in range(2):
+        before, put_back = KeptState(scopes), as_now(scopes)
+        plain()
+        left = before.left()
+        if left and not wrong:
+            put_back()
+            traced(program, program.values(number), number, Chooser(number, n_arms), scopes)
+            told = before.left()
+            wrong = next((way for way in {**left, **told} if left.get(way) != told.get(way)), "")
+            put_back()
+            plain()
+    return wrong
 
 
 _TELLINGS = 3  # times that more is disclosed

@@ -33,6 +33,7 @@ _PYTHONS = "__warningregistry__"  # what Python keeps in a module: which warning
 # What generators hold is told by their seeds, but for what a class of the user's adds.
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
 _OF_RANDOM = "gauss_next"
+_TRACKED = "verifiable_dp.evidence"  # numbers that stand for others
 
 
 class KeptState:
@@ -54,14 +55,46 @@ class KeptState:
             return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
         if _of_python() != self._python:
             return "a setting of Python (decimal context, recursion limit or numpy.seterr)"
+        return next((way for way, _ in self._changes()), "")
+
+    def left(self) -> dict[str, object]:
+        """What is not what it was, in values that are equal if two runs have left the same.
+
+        What a traced run has made of data or noise is equal to nothing.
+        """
+        return {way: _Pictured(self._own).of(value) for way, value in self._changes()}
+
+    def _changes(self) -> Iterator[tuple[str, Foreign]]:
         for way, value, before in self._rows:
             now = _content(value, self._own)
-            if len(now) != len(before):
-                return way
-            for name, one in now.items():
-                if name not in before or not _same(one, before[name]):
-                    return f"{way}.{name}" if isinstance(name, str) else way
-        return ""
+            for name in [*now, *(name for name in before if name not in now)]:
+                if name not in now or name not in before or not _same(now[name], before[name]):
+                    yield f"{way}.{name}" if isinstance(name, str) else way, now.get(name)
+
+
+class _Pictured:
+    """Values that show what objects hold, to the end."""
+
+    def __init__(self, own: set[Foreign]) -> None:
+        self._own, self._held = own, dict[int, Foreign]()
+
+    def of(self, value: Foreign) -> object:
+        """Equal for two objects only if they hold the same."""
+        kind = type(value)
+        if kind.__module__.startswith(_TRACKED) or len(self._held) > _MOST:
+            return object()
+        if kind in _SIMPLE or kind in _NUMBERS:
+            return kind, repr(value)
+        if id(value) in self._held:
+            return "again", [*self._held].index(id(value))
+        self._held[id(value)] = value
+        if kind is np.ndarray and value.dtype != object:
+            return value.dtype.str, value.shape, value.tobytes()
+        inside = [(name, self.of(one)) for name, one in _content(value, self._own).items()]
+        if isinstance(value, types.FunctionType):
+            return value.__code__, inside
+        seen = inside or kind.__module__ in ("builtins", "collections", *self._own)
+        return kind if seen and not (isinstance(value, type) or _is_closed(value)) else id(value), inside
 
 
 def _of_python() -> tuple[object, ...]:
@@ -195,6 +228,15 @@ def _same(one: Foreign, other: Foreign) -> bool:
 @contextmanager
 def kept(scopes: Mapping[str, dict[str, Foreign]]) -> Iterator[None]:
     """Put back what modules, their classes, functions and objects hold, in place."""
+    put_back = as_now(scopes)
+    try:
+        yield
+    finally:
+        put_back()
+
+
+def as_now(scopes: Mapping[str, dict[str, Foreign]]) -> Callable[[], None]:
+    """What makes modules, their classes, functions and objects hold what they hold now, in place."""
     undo: list[Callable[[], None]] = []
     caches: list[Callable[[], None]] = []
     waiting: list[Foreign] = [*scopes.values(), *getattr(scopes, "functions", ())]
@@ -211,11 +253,12 @@ def kept(scopes: Mapping[str, dict[str, Foreign]]) -> Iterator[None]:
         if inside is not None:
             waiting += inside
             undo.append(_undoing(value))
-    try:
-        yield
-    finally:
+
+    def put_back() -> None:
         for step in (*undo, *caches):
             step()
+
+    return put_back
 
 
 def _inside(value: Foreign, own: set[Foreign]) -> list[Foreign] | None:
