@@ -211,7 +211,7 @@ def objects_of(request: AuditRequest) -> list[Given]:
 
 @contextmanager
 def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], None] | None]]:
-    """A user's code and its kind, while its processes run, and what makes it keep and draw what it does now."""
+    """A user's code and its kind, while its processes run, and what makes it keep and draw what it does."""
     promise, target = request.promise, request.target
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from verifiable_dp.core.neighbours import ContextGame
-from verifiable_dp.core.validate import Foreign, Given, InputError, IntArray, Json, JsonDict
+from verifiable_dp.core.validate import Foreign, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.curves import CURVE
 from verifiable_dp.evidence.blackbox.events import EventSetting
 from verifiable_dp.evidence.blackbox.run_parts import Part, worlds_of
@@ -104,7 +104,7 @@ class FirstRun:
         pair = self.sample.pair
         if not isinstance(pair, ContextGame):
             pair = _FirstPair(self.data.of(*pair.worlds()), getattr(pair, "round", None))
-        with contextlib.suppress(InputError):  # where no other run could follow, none does
+        with contextlib.suppress(Exception):  # what is wrong with the code shows in the runs that follow
             replace(self.sample, pair=pair, runs=self.sample.runs[:1]).again()
         return ""
 

@@ -239,12 +239,85 @@ def test_what_runs_leave_behind_ends_the_bound(release, named, monkeypatch):
     assert named in found.failure
     # The broken variant: nobody asks.
     monkeypatch.setattr(paths.KeptState, "changed", lambda self: "")
+    monkeypatch.setattr(paths.KeptState, "left", lambda self: {})
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("release", [noisy, fills_a_table, caches, own_generator])
 def test_what_is_made_once_keeps_its_bound(release):
     assert explore(Program(release, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
+def keeps_its_first(data, rng):
+    return TABLE.setdefault("first", float(np.min(data))) + noisy(data, rng)
+
+
+def keeps_its_first_output(data, rng):
+    return TABLE.setdefault("released", noisy(data, rng))
+
+
+def keeps_whether_the_first_was_large(data, rng):
+    if "large" not in TABLE:
+        TABLE["large"] = bool(data[0] > 0.5)
+    return TABLE["large"] + noisy(data, rng)
+
+
+def keeps_the_first_by_default(data, rng, own=[]):  # noqa: B006
+    own.extend(data[:1])
+    del own[1:]
+    return own[0] + noisy(data, rng)
+
+
+def keeps_its_first_in_a_class(data, rng):
+    Users.first = getattr(Users, "first", data[0])
+    return Users.first + noisy(data, rng)
+
+
+@functools.cache
+def first():
+    return [*LOG]
+
+
+def caches_its_first(data, rng):
+    LOG[:] = [data[0]]
+    found = first()[0]
+    LOG.clear()
+    return found + noisy(data, rng)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        keeps_its_first,
+        keeps_its_first_output,
+        keeps_whether_the_first_was_large,
+        keeps_the_first_by_default,
+        keeps_its_first_in_a_class,
+        caches_its_first,
+    ],
+)
+def test_what_only_the_first_run_leaves_ends_the_bound(release, monkeypatch):
+    program = Program(release, (1,), (0.0, 1.0))
+    assert "keeps what the first run has left there" in explore(program, 1).failure
+    # The broken variant: what is made once counts as a table.
+    monkeypatch.setattr(paths.KeptState, "left", lambda self: {})
+    assert explore(program, 1).epsilon() <= 0.5 + 1e-9
+
+
+def test_of_what_runs_leave_two_pictures_are_equal_if_they_hold_the_same():
+    holder = {"list": [], "array": np.zeros(2), "own": Users, "text": {}}
+    memory = states.KeptState({"code": {"__name__": "code", "holder": holder}})
+
+    def picture(value):
+        holder["list"][:] = [value]
+        return memory.left()
+
+    of_lists = [picture([one, {"a": {2.0}}, lambda: one]) for one in (1, 1, 2)]
+    assert of_lists[0] != of_lists[2]
+    assert picture([1, (2.0, np.arange(3))]) == picture([1, (2.0, np.arange(3))])
+    assert picture(np.arange(3)) != picture(np.arange(3.0))
+    assert picture(Users) == picture(Users)
+    assert picture(object()) != picture(object())
 
 
 def test_what_stands_in_a_cell_is_put_back():
