@@ -274,7 +274,10 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
     def failed(self, doubts: Sequence[str]) -> None:
         """Add a check that says which runs failed where others did not, if any did: it acquits nobody."""
         if doubts:
-            self.found([origins.failures(doubts)])
+            before = [one for one in self.checks if one.name == origins.FAILED]
+            self.checks = [one for one in self.checks if one.name != origins.FAILED]
+            known = [doubt for one in before for doubt in one.statistics["doubts"]]
+            self.found([origins.failures([*dict.fromkeys([*known, *doubts])])])
 
     def parameters(self) -> JsonDict:
         """What the record says of the inputs."""

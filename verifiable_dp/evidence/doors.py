@@ -32,7 +32,8 @@ _OF_PYTHON = (
     types.BuiltinFunctionType,
     type(vars(dataclasses.make_dataclass("_", ()))["__dataclass_params__"]),
 )
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+_SCALARS = {*np.sctypeDict.values()} - {np.object_, np.void}  # a subclass may compute as it likes
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, *_SCALARS)
 
 
 def ours(value: Foreign) -> bool:
@@ -44,9 +45,11 @@ def ours(value: Foreign) -> bool:
 
 
 def _ours(value: Foreign, seen: set[int]) -> bool:
-    if type(value) in _PLAIN or isinstance(value, np.generic) or id(value) in seen:
+    if type(value) in _PLAIN or id(value) in seen:
         return True
     seen.add(id(value))
+    if type(value) is np.ndarray:
+        return not value.dtype.hasobject
     if type(value) in (tuple, list, set, frozenset):
         return all(_ours(item, seen) for item in value)
     if type(value) is dict:

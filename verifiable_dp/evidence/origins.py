@@ -46,6 +46,9 @@ def check(doubts: Sequence[str]) -> Check:
     return Check.of("sources of randomness", KIND, {"doubts": list(doubts)})
 
 
+FAILED = "runs that failed"  # the name of the check
+
+
 def unlike_elsewhere() -> Check:
     """A check that says that runs came out differently in another process."""
     return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
@@ -53,7 +56,7 @@ def unlike_elsewhere() -> Check:
 
 def failures(doubts: Sequence[str]) -> Check:
     """A check that says which runs failed where others did not."""
-    return Check.of("runs that failed", KIND, {"doubts": list(doubts)})
+    return Check.of(FAILED, KIND, {"doubts": list(doubts)})
 
 
 def unlike_counts(doubts: Sequence[str]) -> Check:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,7 +32,9 @@ _EVENTS = {
     "os.link": 0,
     "os.rename": 0,
     "os.chdir": 0,
+    "os.getxattr": 0,
 }
+_BESIDE = ("os.getxattr",)  # what is read there is not in the file
 _FROM_FOLDERS = ("os.link", "os.rename")  # and `os.open`: a path may begin in a folder that is open
 _OURS = tuple(f"{Path(file).parents[1]}{os.sep}" for file in (__file__, os.path.realpath(__file__)))
 _PACKAGE = __name__.partition(".")[0] + "."
@@ -43,7 +46,8 @@ _NOWHERE = "0" * 64  # of what was opened, and is not known
 class _Listening:
     """What is noted in this process; Python cannot be told to stop telling."""
 
-    begun, busy = False, False
+    begun = False
+    busy = threading.local()  # where it is being noted, which opens files, too
     root = ""
     found: dict[str, str]
     base: FrameType | None = None  # below it, nothing is the code's
@@ -89,24 +93,28 @@ def _of_link(link: str) -> str:
 
 def _hear(event: str, given: tuple[Passed, ...]) -> None:
     """Hear of something that Python does."""
-    if event not in _EVENTS or _Listening.busy or not _Listening.root:
+    if event not in _EVENTS or not _Listening.root or hasattr(_Listening.busy, "here"):
         return
     place = given[_EVENTS[event]]
     if isinstance(place, int | None) or (event == "open" and given[2] & _ACCESS == os.O_WRONLY):
         return
-    _Listening.busy = True
+    _Listening.busy.here = True
     try:
         with suppress(OSError, TypeError, ValueError):
             if not _for_us():
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
                     _note(one)
+                if event in _BESIDE:
+                    _Listening.found[f"./{os.fsdecode(place)}"] = _NOWHERE
     finally:
-        _Listening.busy = False
+        del _Listening.busy.here
 
 
 def _places(event: str, place: str, low: bool) -> Iterator[str]:
     """Where a file may be that an event names; `low` is the system's own way to open one."""
     yield place
+    if event == "os.rename":  # perhaps of a folder
+        yield from (os.path.join(top, name) for top, _, names in os.walk(place) for name in names)
     if event == "sqlite3.connect":  # perhaps as an address
         yield urllib.parse.unquote(place.removeprefix("file:").partition("?")[0])
     if os.path.isabs(place) or not (low or event in _FROM_FOLDERS):
@@ -145,7 +153,10 @@ def _is_installed(place: str) -> bool:
 
 
 def _for_us() -> bool:
-    """Whether this program opens a file by itself: no code that it runs has called for that."""
+    """Whether this program opens a file by itself: no code that it runs has called for that.
+
+    What another thread opens is the code's, for all that shows.
+    """
     frame = sys._getframe(2)
     while frame is not None and frame is not _Listening.base:
         file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
@@ -153,4 +164,4 @@ def _for_us() -> bool:
         if not ours and not paths.of_python(file):
             return False
         frame = frame.f_back  # type: ignore[assignment]
-    return True
+    return frame is not None

@@ -413,6 +413,10 @@ def test_code_of_others_is_known_by_its_objects(monkeypatch):
     assert not ours(Prefix(Rule(), 4))
     assert not ours(RareMechanism())
     assert not ours(AlteredNoise(TreeSum(1.0, 8), reslot=lambda slot: slot))
+    computing = type("Epsilon", (np.float64,), {"__rtruediv__": lambda self, other: 1e-9})
+    assert not ours(DPSE(2, computing(1.0), 100))
+    assert not ours([np.array([computing(1.0)], dtype=object)])
+    assert ours([np.ones(2), np.float64(1.0), np.bool_(True)])
     same = type(
         "DPSE", (DPSE,), {"__module__": DPSE.__module__, "release": Rule.release, "query": DPSE.query}
     )

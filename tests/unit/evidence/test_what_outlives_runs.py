@@ -7,6 +7,7 @@ call that is given nothing tracked passes, whatever it reads.
 import collections
 import contextvars
 import ctypes
+import dataclasses
 import datetime
 import decimal
 import functools
@@ -14,20 +15,26 @@ import io
 import itertools
 import json
 import logging
+import math
 import os
 import pathlib
 import queue
 import random
+import re
 import statistics
+import sys
 import threading
 import time
 import types
+import uuid
 import weakref
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from verifiable_dp.evidence.symbolic import outside, paths, states
+from verifiable_dp.evidence.judge import expressions
+from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
@@ -147,6 +154,26 @@ PRETENDER, GENERATOR, MODULE = Pretender(), Generator(1), types.ModuleType("math
 PRETENDER.runs = GENERATOR.runs = MODULE.runs = 0
 
 
+class Schedule:
+    left = 9
+
+    def step(self):
+        self.left -= 1
+        return self.left
+
+
+METHOD, PROXY, CELL = Schedule().step, types.MappingProxyType({"a": []}), types.CellType(1)
+ERROR, CONTEXT, SEEDS, SERIES = (
+    OSError(1, "x"),
+    decimal.Context(),
+    np.random.SeedSequence(1),
+    pd.Series([1.0]),
+)
+VIEW, LARGE, ORDERED = {"a": []}.values(), np.zeros(1_000_001), collections.OrderedDict(a=1, b=2)
+POP, ZIPPED, REGISTRY = collections.deque([1, 2]).popleft, zip([1, 2, 3]), {"__warningregistry__": [0]}
+GAUSS, TEXT = random.Random(1), io.StringIO("a")
+
+
 def adding(holder, name="runs"):
     return lambda: setattr(holder, name, getattr(holder, name) + 1)
 
@@ -174,6 +201,21 @@ HOLDERS = {
     "KEYS.data": lambda: first_of(KEYS[Users]),
     "DEEP.": lambda: DEEP.put(1),
     "store": lambda: first_of(store()),
+    "METHOD": METHOD,
+    "PROXY": lambda: PROXY["a"].append(1),
+    "VIEW": lambda: next(iter(VIEW)).append(1),
+    "CELL": adding(CELL, "cell_contents"),
+    "ERROR": adding(ERROR, "errno"),
+    "CONTEXT": adding(CONTEXT, "prec"),
+    "SEEDS": lambda: SEEDS.spawn(1),
+    "SERIES": lambda: SERIES.__setitem__(0, SERIES[0] + 1),
+    "LARGE": lambda: first_of(LARGE),
+    "ORDERED": lambda: ORDERED.move_to_end("a"),
+    "POP": POP,
+    "ZIPPED": lambda: next(ZIPPED),
+    "REGISTRY": lambda: first_of(REGISTRY["__warningregistry__"]),
+    "GAUSS.gauss_next": lambda: setattr(GAUSS, "gauss_next", 1.0),
+    "TEXT": lambda: (TEXT.write("b"), TEXT.seek(0)),
     "a setting of Python": adding(decimal.getcontext(), "prec"),
 }
 
@@ -189,11 +231,21 @@ def test_state_is_seen_wherever_it_is_held(named):
         assert named in memory.changed()
 
 
+def test_what_nobody_can_look_into_may_have_changed(monkeypatch):
+    """Control: of what has no state, nothing is said."""
+    held = {"__name__": "code", "held": [threading.Lock(), re.compile("a"), np.exp, datetime.date.min, ...]}
+    assert states.KeptState({"code": held}).changed() == ""
+    held["held"].append(np.broadcast(np.ones(3)))
+    assert states.KeptState({"code": held}).changed() == "we cannot tell whether code.held"
+    monkeypatch.setattr(states, "_is_sealed", lambda value, found: False)
+    assert states.KeptState({"code": held}).changed() == ""
+
+
 def test_what_is_too_much_to_compare_is_said(monkeypatch):
     monkeypatch.setattr(states, "_MOST", 3)
     many = {"__name__": "code", "lists": [[], [], []]}
     assert "of more than 3 objects" in states.KeptState({"code": many}).changed()
-    monkeypatch.setattr(states, "_MOST", 5)
+    monkeypatch.setattr(states, "_MOST", 9)
     assert states.KeptState({"code": many}).changed() == ""
 
 
@@ -256,21 +308,10 @@ def keeps_its_first_output(data, rng):
     return TABLE.setdefault("released", noisy(data, rng))
 
 
-def keeps_whether_the_first_was_large(data, rng):
-    if "large" not in TABLE:
-        TABLE["large"] = bool(data[0] > 0.5)
-    return TABLE["large"] + noisy(data, rng)
-
-
 def keeps_the_first_by_default(data, rng, own=[]):  # noqa: B006
     own.extend(data[:1])
     del own[1:]
     return own[0] + noisy(data, rng)
-
-
-def keeps_its_first_in_a_class(data, rng):
-    Users.first = getattr(Users, "first", data[0])
-    return Users.first + noisy(data, rng)
 
 
 @functools.cache
@@ -290,9 +331,7 @@ def caches_its_first(data, rng):
     [
         keeps_its_first,
         keeps_its_first_output,
-        keeps_whether_the_first_was_large,
         keeps_the_first_by_default,
-        keeps_its_first_in_a_class,
         caches_its_first,
     ],
 )
@@ -312,12 +351,12 @@ def test_of_what_runs_leave_two_pictures_are_equal_if_they_hold_the_same():
         holder["list"][:] = [value]
         return memory.left()
 
-    of_lists = [picture([one, {"a": {2.0}}, lambda: one]) for one in (1, 1, 2)]
-    assert of_lists[0] != of_lists[2]
+    assert picture([1, {"a": {2.0}}]) == picture([1, {"a": {2.0}}])
+    assert picture([1, {"a": {2.0}}]) != picture([1, {"a": {2.5}}])
     assert picture([1, (2.0, np.arange(3))]) == picture([1, (2.0, np.arange(3))])
     assert picture(np.arange(3)) != picture(np.arange(3.0))
     assert picture(Users) == picture(Users)
-    assert picture(object()) != picture(object())
+    assert picture(boxes.Box(None, np.zeros(1), "f")) != picture(boxes.Box(None, np.zeros(1), "f"))
 
 
 def test_what_stands_in_a_cell_is_put_back():
@@ -410,6 +449,93 @@ def test_what_reads_more_than_its_input_has_no_bound(release, what):
     assert found.at.file == __file__
 
 
+@dataclasses.dataclass
+class Stamped:
+    made: datetime.datetime = dataclasses.field(default_factory=datetime.datetime.now)
+
+
+@dataclasses.dataclass
+class Numbered:
+    number: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
+
+
+@dataclasses.dataclass
+class Fields:
+    sums: list = dataclasses.field(default_factory=list)
+    scales: dict = dataclasses.field(default_factory=lambda: {"a": 2.0})
+
+
+def of_a_field(data, rng):
+    return noisy(data, rng) if Stamped().made.year else data[0]
+
+
+def in_a_record(data, rng):
+    return noisy(data, rng) if logging.LogRecord("", 1, "", 1, "", (), None).created else data[0]
+
+
+@pytest.mark.parametrize(
+    ("release", "what"), [(of_a_field, "the clock"), (in_a_record, "the state of the system")]
+)
+def test_what_a_class_reads_for_the_code_ends_the_bound(release, what):
+    assert explore(Program(release, (1,), (0.0, 1.0)), 1).failure == outside._SAID.format(what)
+
+
+def hidden_coin(data, rng):
+    return data[0] + (Numbered().number.int % 1000 != 7) * rng.laplace(0, 2.0)
+
+
+def by_fields(data, rng):
+    made = Fields()
+    made.sums.append(data[0])
+    return made.sums[0] + rng.laplace(0, made.scales["a"])
+
+
+def test_what_a_generated_constructor_calls_is_asked(monkeypatch):
+    """Control: lists, and functions of the code."""
+    assert "uuid4 is called where no code" in explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).failure
+    assert explore(Program(by_fields, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+    monkeypatch.setattr(calls, "_called_by_generated", lambda kind: ())
+    assert explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).epsilon() < 1.0
+
+
+def by_name(data, rng):
+    return data[0] if __name__ == "__main__" else noisy(data, rng)
+
+
+def by_argument(data, rng):
+    return noisy(data, rng) if len(sys.argv) < 500 else data[0]
+
+
+def by_start(data, rng):
+    return noisy(data, rng) if logging._startTime < 9e18 else data[0]
+
+
+def by_text(data, rng):
+    return noisy(data, rng) * float(np.is_busday("today") >= 0)
+
+
+@pytest.mark.parametrize(
+    ("release", "what"),
+    [
+        (by_name, "__name__"),
+        (by_argument, "argv"),
+        (by_start, "_startTime"),
+        (by_text, "the clock, by the text"),
+    ],
+)
+def test_what_may_be_different_in_production_ends_the_bound(release, what, monkeypatch):
+    program = Program(release, (1,), (0.0, 1.0))
+    assert f"reads {what}" in explore(program, 1).failure
+    monkeypatch.setattr(expressions, "_OF_MODULES", ())
+    monkeypatch.setattr(expressions, "_NOW", ())
+    monkeypatch.setattr(expressions.values, "is_of_system", lambda module, name: False)
+    assert "reads" not in str(explore(program, 1).failure)
+
+
+def of_constants(data, rng):
+    return noisy(data, rng) * math.pi / math.pi + 0 * min(sys.maxsize, logging.INFO)
+
+
 def sleeps(data, rng):
     time.sleep(0)
     return noisy(data, rng)
@@ -427,7 +553,7 @@ def joins(data, rng):
     return noisy(data, rng) + 0 * len(json.dumps({"scale": 2.0}))
 
 
-@pytest.mark.parametrize("release", [sleeps, of_a_date, of_statistics, joins])
+@pytest.mark.parametrize("release", [sleeps, of_a_date, of_statistics, joins, of_constants])
 def test_what_reads_nothing_keeps_its_bound(release):
     assert explore(Program(release, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
 

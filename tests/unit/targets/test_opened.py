@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import importlib
 import os
 import sqlite3
 import sys
@@ -70,6 +71,41 @@ def test_what_is_not_read_or_not_of_the_code_is_not_heard(place, tmp_path):
         file_digest(place / "a.txt")  # by us
         code("os.listdir(place)", place=place)
     assert found == none == {}
+
+
+@pytest.mark.parametrize(
+    "read", [lambda path: path.read_text(), Path.read_text, lambda path: importlib.import_module(path.stem)]
+)
+def test_what_another_thread_reads_is_heard(read, place, monkeypatch):
+    """Broken variant: a thread all of whose frames are of Python's library reads for us."""
+    (place / "tuning.py").write_text("SCALE = 1.0\n")
+    monkeypatch.syspath_prepend(place)
+    with opened.noted(str(place)) as found:
+        code(
+            "import concurrent.futures as f\nf.ThreadPoolExecutor().submit(read, place).result()",
+            read=read,
+            place=place / "tuning.py",
+        )
+    sys.modules.pop("tuning", None)
+    assert found == {"tuning.py": file_digest(place / "tuning.py")}
+
+
+def test_what_lies_in_a_folder_that_is_moved_is_heard(place, tmp_path):
+    (place / "settings").mkdir()
+    (place / "settings" / "scale").write_text("0.001")
+    with opened.noted(str(place)) as found:
+        code(
+            "os.rename(place / 'settings', away)\nos.rename(away, place / 'settings')",
+            place=place,
+            away=tmp_path / "away",
+        )
+    assert found == {"settings/scale": file_digest(place / "settings" / "scale")}
+
+
+def test_what_is_read_beside_a_file_is_not_known(place):
+    with opened.noted(str(place)) as found:
+        code("try:\n    os.getxattr(path, 'user.scale')\nexcept OSError:\n    pass", path=place / "a.txt")
+    assert found[f"./{place / 'a.txt'}"] == "0" * 64
 
 
 @pytest.mark.parametrize("name", [".git/c", "site-packages/d"])

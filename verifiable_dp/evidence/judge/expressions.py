@@ -10,6 +10,7 @@ from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
+    Function,
     bound,
     of_constant,
     parameters,
@@ -37,6 +38,9 @@ _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__name__", "__qualname__", "__doc__")
+_NOW = ("now", "today")  # for NumPy and pandas
+# What Python sets in each module.
+_OF_MODULES = ("__name__", "__file__", "__spec__", "__loader__", "__package__", "__path__", "__cached__")
 _KIND = "__class__"  # as what `type` gives: that of a generator is not the one of a run
 
 
@@ -46,6 +50,8 @@ class Expressions(Calls):
     def of(self, node: Foreign) -> Value:
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
+            if isinstance(node, ast.Constant) and str(node.value).strip().lower() in _NOW:
+                self.tell(node, outside.READS, f"the clock, by the text {node.value!r}")
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
         if found.bare and not isinstance(node, ast.Name | ast.Attribute):  # not what draws only set
@@ -70,6 +76,8 @@ class Expressions(Calls):
         owner = self.names.owner(self.scope, node.id)
         key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
+            if isinstance(self.scope, Function) and node.id in _OF_MODULES and key not in self.looked:
+                self.tell(node, outside.READS, node.id)
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.is_behind(key):
@@ -99,6 +107,8 @@ class Expressions(Calls):
                 found.append(self.names.of_object(file.scope.get(name)))
                 found.append(self.marks.get((file.tree, name), Value()))
             elif kind == "library":
+                if values.is_of_system(self.names.objects[ref], name):
+                    self.tell(node, outside.READS, name)
                 found.append(self.names.part(ref, name))
             elif (kind, ref) == OPAQUE:
                 found.append(MADE._replace(level=base.level))

@@ -35,6 +35,9 @@ UNKNOWN_CALL = Construct(
     "call a function of your file or of a library by its name",
 )
 REFLECTION = Construct("calls {}, so we cannot know in advance what runs", "name what is called or read")
+READS = Construct(
+    "reads {}, which may be different in production", "give the code what it needs as a parameter"
+)
 GIVEN = Construct(
     "gives {} data or noise with a number that may be special for rare draws",
     "compute that number from public values, or branch on it",

@@ -456,6 +456,17 @@ def home_of(value: Foreign) -> str:
     return module if isinstance(module, str) else type(getattr(value, "__self__", value)).__module__
 
 
+def is_of_system(module: Foreign, name: str) -> bool:
+    """Whether an attribute of a module of Python's library may be another on another machine, or tomorrow."""
+    if not isinstance(module, types.ModuleType) or module.__name__ not in sys.stdlib_module_names:
+        return False
+    value = inspect.getattr_static(module, name, None)
+    if isinstance(value, type | types.ModuleType) or callable(value):
+        return False
+    told = module.__name__ in _PURE and not name.startswith("_")
+    return not (told or same(value, (sys.maxsize, sys.float_info)))
+
+
 def kind_of(value: Foreign) -> str:
     """What an object of a library is for us: pure, draws, makes_draws, reflection, unknown."""
     home = home_of(value)

@@ -229,6 +229,13 @@ def _trust(world: World, function: Foreign) -> int:
     kind = type(function)
     if what := outside.read_by(function):
         raise outside.stopped(world, what)
+    for called in _called_by_generated(function):
+        if not isinstance(called, type) and _trust(world, called) != _PLAINLY:
+            raise world.stop(
+                f"{getattr(called, '__name__', called)} is called where no code of the file says so"
+            )
+        if isinstance(called, type) and called not in _CONTAINERS:
+            _trust(world, called)
     if kind is types.MethodType:
         return _trust(world, function.__func__)
     if kind is types.FunctionType:
@@ -246,6 +253,15 @@ def _trust(world: World, function: Foreign) -> int:
     called = () if isinstance(function, type) else kind.__mro__
     own = next((vars(owner)["__call__"] for owner in called if "__call__" in vars(owner)), None)
     return _trust(world, own) if isinstance(own, types.FunctionType) else _UNKNOWN
+
+
+def _called_by_generated(kind: Foreign) -> Iterator[Foreign]:
+    """What the generated constructor of a class may call, as that of a dataclass its `default_factory`s."""
+    made = getattr(kind, "__init__", None) if isinstance(kind, type) else None
+    if isinstance(made, types.FunctionType) and made.__code__.co_filename.startswith("<"):
+        cells = [cell.cell_contents for cell in made.__closure__ or ()]
+        names = [made.__globals__.get(name) for name in made.__code__.co_names]
+        yield from (one for one in (*cells, *names) if callable(one) and one is not kind)
 
 
 def _answer_of(function: Foreign) -> Foreign:

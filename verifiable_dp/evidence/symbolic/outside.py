@@ -13,7 +13,7 @@ import os
 import pathlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -63,7 +63,10 @@ def read_by(function: Foreign) -> str:
     module = getattr(function, "__module__", None)
     if name in _HARMLESS or not isinstance(module, str):
         return ""
-    return _ENVIRONMENT if name == "getenv" else _MODULES.get(module, "")
+    if name == "getenv":
+        return _ENVIRONMENT
+    told = not isinstance(function, type) or _is_of_arguments(module, _APART)
+    return _MODULES.get(module, "" if told else _SYSTEM)
 
 
 # Of Python's own modules those whose functions give what follows from their arguments.
@@ -88,6 +91,12 @@ _OF_ARGUMENTS = frozenset(
 )
 
 
+# Those whose objects hold what they are given, or wait for each other.
+_APART = frozenset(
+    ("asyncio", "concurrent", "multiprocessing", "pathlib", "queue", "thread", "threading", "warnings")
+)
+
+
 def is_told(function: Foreign, result: Foreign) -> bool:
     """Whether what a library's function gave follows from what it was given, as far as is known.
 
@@ -97,9 +106,13 @@ def is_told(function: Foreign, result: Foreign) -> bool:
         return True
     owner = getattr(function, "__self__", None)
     module = getattr(function, "__module__", None) or type(owner).__module__
-    top = str(module).partition(".")[0].lstrip("_")
+    return _is_of_arguments(str(module)) or getattr(function, "__name__", "") in _HARMLESS
+
+
+def _is_of_arguments(module: str, also: Collection[str] = ()) -> bool:
+    top = module.partition(".")[0].lstrip("_")
     python = top in sys.stdlib_module_names or f"_{top}" in sys.stdlib_module_names
-    return not python or top in _OF_ARGUMENTS or getattr(function, "__name__", "") in _HARMLESS
+    return not python or top in _OF_ARGUMENTS or top in also
 
 
 def stopped(world: World, what: str) -> Exception:

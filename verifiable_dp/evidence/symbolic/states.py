@@ -7,16 +7,22 @@ and what runs change there makes a later run another one: a bound of one run doe
 from __future__ import annotations
 
 import contextvars
+import copyreg
 import decimal
 import gc
+import hashlib
 import io
 import itertools
 import random
+import re
 import sys
+import threading
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import tzinfo
 
 import numpy as np
 
@@ -24,15 +30,17 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.doors import is_own_class
 
 _MOST, _LARGEST = 100_000, 1_000_000  # objects that are looked into, and entries of an array
-_DEEPEST, _NEAREST = 2, 5000  # objects of libraries that hold one another, and how many are looked into
+_DEEPEST, _NEAREST = 4, 5000  # objects of libraries that hold one another, and how many are looked into
 
 
 _SIMPLE = (types.NoneType, bool, int, float, complex, str, bytes, np.generic)
 _NUMBERS = frozenset(np.sctypeDict.values())  # a subclass may hold more
 _PYTHONS = "__warningregistry__"  # what Python keeps in a module: which warnings it has shown
-# What generators hold is told by their seeds, but for what a class of the user's adds.
+# How far generators have gone is told by their seeds; only their attributes count.
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
-_OF_RANDOM = "gauss_next"
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_LEAVES = (type, types.FunctionType, range, type(...), np.dtype, np.ufunc, re.Pattern, tzinfo, *_SIMPLE)
+_HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of types: of those of Python, and of others
 _TRACKED = "verifiable_dp.evidence"  # numbers that stand for others
 
 
@@ -45,8 +53,9 @@ class KeptState:
 
     def __init__(self, scopes: Mapping[str, dict[str, Foreign]]) -> None:
         self._own = _names_of(scopes)
-        walked = itertools.islice(_walked(scopes, self._own), _MOST + 1)
-        self._rows = [(way, value, _content(value, self._own)) for way, value in walked]
+        walked = [*itertools.islice(_walked(scopes, self._own), _MOST + 1)]
+        self._rows = [(way, value, found) for way, value, found, _ in walked]
+        self._sealed = next((w for w, value, found, near in walked if near and _is_sealed(value, found)), "")
         self._python = _of_python()
 
     def changed(self) -> str:
@@ -54,8 +63,9 @@ class KeptState:
         if len(self._rows) > _MOST:
             return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
         if _of_python() != self._python:
-            return "a setting of Python (decimal context, recursion limit or numpy.seterr)"
-        return next((way for way, _ in self._changes()), "")
+            return f"a setting of Python ({_SETTINGS})"
+        sealed = f"we cannot tell whether {self._sealed}" if self._sealed else ""
+        return next((way for way, _ in self._changes()), sealed)
 
     def left(self) -> dict[str, object]:
         """What is not what it was, in values that are equal if two runs have left the same.
@@ -99,17 +109,24 @@ class _Pictured:
 
 def _of_python() -> tuple[object, ...]:
     """Settings that code can change for whatever runs later."""
-    return repr(decimal.getcontext()), sys.getrecursionlimit(), str(np.geterr())
+    numpys = str(np.geterr()), repr(np.get_printoptions())
+    return repr(decimal.getcontext()), sys.getrecursionlimit(), numpys, [*sys.path]
+
+
+_SETTINGS = "decimal context, recursion limit, sys.path, or numpy's errors or print options"
 
 
 def _names_of(scopes: Mapping[str, dict[str, Foreign]]) -> set[Foreign]:
     return {scope.get("__name__") for scope in scopes.values()}
 
 
-def _walked(scopes: Mapping[str, dict[str, Foreign]], own: set[Foreign]) -> Iterator[tuple[str, Foreign]]:
-    """Everything in which something may be kept, each once, with the names that lead to it.
+def _walked(
+    scopes: Mapping[str, dict[str, Foreign]], own: set[Foreign]
+) -> Iterator[tuple[str, Foreign, dict[Foreign, Foreign], bool]]:
+    """Everything in which something may be kept, each once: the names that lead to it, it, and what it holds.
 
-    What libraries' objects hold comes last, and of it the nearest `_NEAREST` alone.
+    Also whether code holds it, and not a library's object. What these hold comes last, and of it the nearest
+    `_NEAREST` alone.
     """
     seen, left = dict[int, Foreign](), _NEAREST
     waiting = deque((one.__qualname__, one, 0) for one in getattr(scopes, "functions", ()))
@@ -120,11 +137,12 @@ def _walked(scopes: Mapping[str, dict[str, Foreign]], own: set[Foreign]) -> Iter
         if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
-        yield way, value
+        content = _content(value, own)
+        yield way, value, content, depth == 0
         left -= depth > 0
         depth += type(value).__module__ not in ("builtins", *own)
         if depth <= _DEEPEST:
-            for name, one in _content(value, own).items():
+            for name, one in content.items():
                 found = f"{way}.{name}" if isinstance(name, str) else way, one, depth
                 (later if depth else waiting).append(found)
 
@@ -134,8 +152,6 @@ def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
     kind = type(value)
     if _is_closed(value) or is_own_class(kind):
         return {}
-    if isinstance(value, _GENERATORS):
-        return {name: one for name, one in _attributes(value).items() if name != _OF_RANDOM}
     if isinstance(value, type):
         hidden = ("__dict__", "__weakref__")
         return {k: v for k, v in vars(value).items() if k not in hidden} if value.__module__ in own else {}
@@ -148,23 +164,43 @@ def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
     with suppress(Exception):  # whatever an object makes of being asked
         # A key of a dictionary may have the name of an attribute.
         found |= {(name,) if found else name: one for name, one in _attributes(value).items()}
-    with suppress(Exception):
+    if not isinstance(value, _GENERATORS):
         found |= enumerate(_entries(value))
     return found
+
+
+def _is_sealed(value: Foreign, found: Mapping[Foreign, Foreign]) -> bool:
+    """Whether it may hold what nothing tells: it is made in another language than Python."""
+    if found or _is_closed(value) or isinstance(value, (*_GENERATORS, *_LEAVES)) or is_own_class(type(value)):
+        return False
+    solid = next(base for base in type(value).__mro__ if not _is_written_in_python(base))
+    return solid is not object and solid not in (list, tuple, dict, set, frozenset, deque, np.ndarray)
+
+
+def _is_written_in_python(kind: type) -> bool:
+    """Whether a `class` statement has made it."""
+    return bool(kind.__flags__ & _HEAP_TYPE) and not kind.__flags__ & _IMMUTABLE_TYPE
 
 
 def _is_closed(value: Foreign) -> bool:
     """Whether it is code, or a module that imports find: those of the user are looked into as scopes."""
     if isinstance(value, types.ModuleType):
         return sys.modules.get(value.__name__) is value
-    return isinstance(value, types.BuiltinFunctionType | types.CodeType)
+    if isinstance(value, types.BuiltinFunctionType):  # else it is a method of what holds something
+        return isinstance(value.__self__, types.ModuleType | type | None)
+    return isinstance(value, types.CodeType)
 
 
 def _named(value: Foreign) -> dict[Foreign, Foreign]:
     """The values of a dictionary that have a name, by this name."""
-    if not isinstance(value, dict):
-        return {}
-    return {name: one for name, one in value.items() if isinstance(name, str) and name != _PYTHONS}
+    return {name: value[name] for name in _names(value)} if isinstance(value, dict) else {}
+
+
+def _names(value: Foreign) -> list[str]:
+    """Of a dictionary, in their order."""
+    module = sys.modules.get(str(value.get("__name__")))
+    left_out = _PYTHONS if getattr(module, "__dict__", None) is value else None
+    return [name for name in value if isinstance(name, str) and name != left_out]
 
 
 def _attributes(value: Foreign) -> dict[Foreign, Foreign]:
@@ -182,22 +218,54 @@ def _listed(slots: Foreign) -> tuple[str, ...]:
 def _entries(value: Foreign) -> list[Foreign]:
     """What it holds beside its attributes, in an order that stays."""
     if isinstance(value, dict):
-        return [part for pair in value.items() if not isinstance(pair[0], str) for part in pair]
+        others = [part for pair in value.items() if not isinstance(pair[0], str) for part in pair]
+        return [tuple(_names(value)), *others]
     if isinstance(value, list | tuple | deque | set | frozenset):
         return [*value]
     if isinstance(value, np.ndarray):
-        return [np.asarray(value).copy() if value.size <= _LARGEST else None]
+        return [*value.flat] if value.dtype.hasobject else [value.dtype.str, value.shape, _digest(value)]
     if isinstance(value, contextvars.ContextVar):
         return [value.get(None)]
+    if isinstance(value, weakref.ReferenceType):
+        return [value()]
     if isinstance(value, types.GeneratorType | types.CoroutineType | types.AsyncGeneratorType):
         return _of_frame(value)
     if isinstance(value, io.IOBase):
-        return [value.tell()]
-    if type(value).__module__ in ("builtins", "itertools"):
-        return [repr(value.__reduce_ex__(2)[1:])]  # how far it has gone
-    with suppress(TypeError):
-        return [memoryview(value).tobytes()]
-    return [one for one in gc.get_referents(value) if not isinstance(one, type)]
+        return [value.tell(), *_reduced(value)]
+    if isinstance(value, _LOCKS):
+        return [repr(value).split()[0]]  # whether it is locked
+    with suppress(TypeError, BufferError):
+        return [_digest(value)]
+    return _reduced(value) + [one for one in gc.get_referents(value) if not isinstance(one, type)]
+
+
+def _digest(value: Foreign) -> bytes:
+    """Of what is in a buffer."""
+    content = value.tobytes() if isinstance(value, np.ndarray) else memoryview(value).tobytes()
+    return hashlib.blake2b(content).digest()
+
+
+def _reduced(value: Foreign) -> list[Foreign]:
+    """What an object that is not written in Python says it can be made of again, as far as it has gone."""
+    solid = next(base for base in type(value).__mro__ if not _is_written_in_python(base))
+    if solid is object:
+        return []
+    ways = (copyreg.dispatch_table.get(solid), vars(solid).get("__reduce__"), vars(solid).get("__getstate__"))
+    with suppress(Exception):
+        made = next(way for way in ways if way is not None)(value)
+        return [*_flat([made] if isinstance(made, str) else made)]
+    return []
+
+
+def _flat(parts: Foreign) -> Iterator[Foreign]:
+    for one in parts:
+        if type(one) is dict:
+            yield from _flat(one.items())
+        elif type(one) in (list, tuple):
+            yield len(one)
+            yield from _flat(one)
+        else:
+            yield one
 
 
 def _of_frame(value: Foreign) -> list[Foreign]:
