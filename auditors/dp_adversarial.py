@@ -31,7 +31,7 @@ TSALLIS = 4.0  # ours
 
 
 def exp3_bound(gaps: FloatArray, rule: DPAdversarial) -> float:
-    """b (log(K)/h + h N K (1 + 2 s^2)/(1 - g) + g N + 2) + 1, N = T/b."""
+    """b (log(K)/h + h N K (1 + 2 s^2)/(1 - g) + g N + 2) + 1, where N = T/b."""
     h, g, b, k = rule.rate, rule.mixed, rule.batch, rule.n_arms
     if g >= 0.5:
         return float(rule.horizon)

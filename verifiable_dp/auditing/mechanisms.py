@@ -351,7 +351,7 @@ def _unfollowed(case: ReleaseCase) -> str:
     for pair in case.pairs if case.stated else ():
         left, right = pair.worlds()
         if not all(type(side) is float or _is_floats(side) for side in (left, right)):
-            return "we follow data only if they are floats or arrays of floats"
+            return "we can follow data only if they are floats or arrays of floats"
         both = np.asarray(left), np.asarray(right)
         if both[0].shape != both[1].shape or np.count_nonzero(both[0] != both[1]) > 1:
             return "stated neighbours differ in more than one entry"

@@ -23,7 +23,7 @@ _PATH = 0xFA11  # of the streams used here
 _MOST = 200  # characters of an error that are shown
 _NOW_AND_THEN = (
     "some runs fail and others do not ({}: {}): an observer sees the failure, and we did not test what it "
-    "reveals; make no run fail, or every run on such data"
+    "reveals; let no run on such data fail, or let every run fail"
 )
 _HERE_AND_THERE = (
     "the code refuses some data and takes others of the same kind ({}: {}): anyone who sees the refusal "

@@ -111,8 +111,8 @@ class RecordOrigin:
             differs = () if record.target.ours else facts.target.differs or ()
             which = f" ({', '.join(differs[:3])})" if differs else ""
             raise InputError(
-                f"commit: the record is from {place.commit} with uncommitted changes{which}; commit what "
-                "runs and what it reads, and audit again"
+                f"commit: the record is from {place.commit} with uncommitted changes{which}; commit the "
+                "files that run and the files that they read, and audit again"
             )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:

@@ -139,7 +139,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_code(
     "--contexts",
     metavar="D|KxD",
-    help="Your bandit takes contexts of dimension D, or one for each of K arms (KxD).",
+    help="Your bandit takes contexts of dimension D, or one context for each of K arms (KxD).",
 )
 @_code("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
 @_code(
@@ -147,7 +147,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     metavar="FILE.PY:NAME",
     help="Your function that returns a reward; the audit replaces it with its own.",
 )
-@_code("--epsilon-parameter", metavar="NAME", help="Name of the parameter of your code that is epsilon.")
+@_code("--epsilon-parameter", metavar="NAME", help="Name of the parameter of your code that sets epsilon.")
 @_claim("--epsilon", type=float, help="Epsilon of the claim (required for your own code).")
 @_claim(
     "--delta",
@@ -197,7 +197,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     type=float,
     default=1e-6,
     show_default=True,
-    help="Reject a true claim with at most this probability, over all tests of the audit.",
+    help="Reject a true claim with at most this probability, counted over all tests of the audit.",
 )
 @_test(
     "--detect",
@@ -270,7 +270,7 @@ def audit(
     help="Claim a rate: T=log, T=sqrt, K=1:0.1 (margin).",
 )
 @click.option("--better-than", metavar="TARGET", help="Claim less regret than this rival has.")
-@click.option("--factor", type=float, default=1.0, show_default=True, help="How many times less regret.")
+@click.option("--factor", type=float, default=1.0, show_default=True, help="How many times less regret TARGET has.")
 @_several(
     "--rival-set",
     "rival_parameters",

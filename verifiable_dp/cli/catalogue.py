@@ -201,7 +201,7 @@ def report(
 ) -> None:
     """Audit all algorithms that we ship.
 
-    Writes a record and a page for each, and an index. Exit status: 1 if a claim is refuted or contradicted,
+    Writes a record and a page for each algorithm, and an index. Exit status: 1 if a claim is refuted or contradicted,
     3 if one is inconclusive, else 0.
     """
     from verifiable_dp.campaign import run as campaign
@@ -236,7 +236,7 @@ def report(
 def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
     """Audit every target that a TOML FILE lists.
 
-    Writes a record and a page for each, and an index. FILE may be a pyproject.toml. Exit status: 2 if a
+    Writes a record and a page for each algorithm, and an index. FILE may be a pyproject.toml. Exit status: 2 if a
     target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence than
     --require, else 0.
     """
@@ -256,7 +256,7 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
 @main.command(section=CATALOGUE)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--scale", type=float, default=1.0, show_default=True, help="Shrink horizons and runs (0 to 1)."
+    "--scale", type=float, default=1.0, show_default=True, help="Multiply horizons and numbers of runs by this (0 to 1)."
 )
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
@@ -318,7 +318,7 @@ def errata(
     """Show statements of the papers that fail as printed.
 
     Each holds once corrected. All are shown if no NAME is given. Exit status 1 if the evidence does not
-    confirm one, else 0.
+    confirm one of them, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -388,11 +388,11 @@ def mutants(
 ) -> None:
     """Audit broken variants of the algorithms: which are caught?
 
-    With --reports, the records in that folder are updated with the result of their algorithm. They get a new
-    digest, so sign them again.
+    With --reports, the records in that folder are updated with their algorithm's result. The records get a
+    new digest, so sign them again.
 
     Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed. With --against, 3 if
-    a variant is missed that the older table caught; nothing is written then.
+    a variant that the older table caught is missed; then nothing is written.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines

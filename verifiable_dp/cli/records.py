@@ -463,7 +463,7 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @click.option("--out", type=PATH, help="Write the page to this file (default FOLDER/index.html).")
 @key_option
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
-    """Write one page over all records below FOLDER.
+    """Write one page that shows all records below FOLDER.
 
     Every record is verified. Exit status 2 if a record, or with --key a signature, is invalid; the page says
     which and why.
@@ -500,8 +500,8 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
 def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     """Write a static site of reports and documentation.
 
-    Reads the reports in FOLDER and, with --docs, the Markdown files of another, and writes pages and a search
-    to OUT, a new or empty folder. Exit status 2 if a file is invalid or a link is broken; each is named.
+    Reads the reports in FOLDER and, with --docs, the Markdown files of another folder, and writes pages and a search to
+    OUT, which must be a new or empty folder. Exit status 2 if a file is invalid or a link is broken; each is named.
     """
     from verifiable_dp.render import site as sites
 

@@ -460,7 +460,7 @@ def origin_options(function: Function[None]) -> Function[None]:
             "--commit",
             default="",
             metavar="SHA",
-            help="Accept only records of this commit, unchanged.",
+            help="Accept only records of this commit, without uncommitted changes.",
         ),
         click.option(
             "--source",
@@ -495,7 +495,7 @@ require_option = click.option(
     type=click.Choice(["detectable", "tested-paths", "every-path", "certified"]),  # `passing.REQUIRED`
     default="detectable",
     show_default=True,
-    help="Least evidence for exit status 0: samples (detectable), or an upper bound of this scope.",
+    help="Weakest evidence that gives exit status 0: samples (detectable), or an upper bound of this scope.",
 )
 
 

@@ -23,8 +23,8 @@ def crashed(error: BaseException) -> NoReturn:
     """
     lost = error.name if isinstance(error, ModuleNotFoundError) else None
     if lost and (place := paths.missing(lost)):
-        where = "which is in one tree with the current folder, or which PYTHONPATH names"
-        why = "code of targets may be there, and we never import it where audits are judged"
+        where = "which is in the same folder tree as the current folder, or which PYTHONPATH names"
+        why = "that folder may hold code of targets, which we never import where audits are judged"
         print(
             f"verifiable-dp: module {lost} is only in {place!r}, {where}: {why}; install it with pip",
             file=sys.stderr,

@@ -131,7 +131,7 @@ class Meter:
         if not cost <= claim.epsilon * (1 + _ROUNDING):
             raise BudgetError(
                 f"session: a report would cost {cost:.6g}, more than the {claim.epsilon:g} that {name} "
-                "promises; it was not taken, and the session is unchanged"
+                "promises; the report was not accepted, and the session is unchanged"
             )
         return replace(self, spent=max(self.spent, cost))
 

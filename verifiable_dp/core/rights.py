@@ -293,8 +293,8 @@ class Right:
         """
         if self._process != (_born[0], os.getpid()):
             raise InputError(
-                "session: it belongs to the process that made it, and this one was forked from that: both "
-                "would draw on the same data; make or restore the session after the fork, in one process"
+                "session: it belongs to the process that created it, and the current process is a fork of "
+                "that one: both would draw on the same data; create or restore the session after the fork, in one process only"
             )
 
     @contextlib.contextmanager
@@ -537,8 +537,8 @@ def _check(what: str, path: str, handle: int) -> None:
         raise InputError(f"{what}: {path!r} is not a regular file")
     if found.st_nlink > 1:
         raise InputError(
-            f"{what}: {path!r} has {found.st_nlink} names (hard links): the others would keep an older "
-            "state; remove them"
+            f"{what}: {path!r} has {found.st_nlink} names (hard links): the other names would keep "
+            "an older state; remove them"
         )
     files.check_own(what, path, found)
 

@@ -359,8 +359,8 @@ class Session:
 
 _LONGEST = 60.0  # seconds of a tick
 _COPIED = (
-    "session: it cannot be copied or pickled, since both would draw on the same data; save it to a file, "
-    "and restore it where it should continue"
+    "session: it cannot be copied or pickled, because the session and its copy would draw on the same data; save it "
+    "to a file, and restore it where it should continue"
 )
 
 

@@ -92,14 +92,14 @@ def branched(algorithm: Algorithm) -> tuple[list[Reach], int, bool]:
         if not (query.rounds > 0).any():
             break
         if not (query.rounds > 0).all() or type(query.ask) is Histogram:
-            raise NotOfFormError("algorithm: runs of different length, or histograms, with values kept")
+            raise NotOfFormError("algorithm: private values are kept, and runs differ in length or histograms are released")
         runs, block, step = _step(algorithm, runs, query)
         kinds |= {block.normal} if block.scales.size else set()
         played.append(step)
         states += int((runs.arm < 0).sum()) // count
         followed += len(runs.arm)
         if followed > MOST_RUNS:
-            raise NotOfFormError(f"algorithm: more than {MOST_RUNS} runs, with private values kept")
+            raise NotOfFormError(f"algorithm: more than {MOST_RUNS} runs, and private values are kept")
         if len(kinds) > 1:
             raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
     normal = True in kinds
@@ -121,7 +121,7 @@ def _step(algorithm: Algorithm, runs: _Runs, query: Query) -> tuple[_Runs, Block
     blocks = [_block(algorithm, runs, query, now, best) for best in range(algorithm.n_arms)]
     block = blocks[0]
     if any(block.compares for block in blocks):
-        raise NotOfFormError("algorithm: comparisons with private values kept")
+        raise NotOfFormError("algorithm: private values are kept, and values are compared")
     for other in blocks[1:]:
         same = all(equal(getattr(block, name), getattr(other, name)) for name in ("scales", "slots", "cost"))
         if not (same and _equal_but(block.after, other.after, runs.state.released)):

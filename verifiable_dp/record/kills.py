@@ -46,7 +46,7 @@ OUTCOMES = {
     "within_the_claim": "within the claim",
     "undecided": "undecided",
 }
-UNDECIDED = "nothing caught it, and its true epsilon is not known: it may keep the promise or leak"
+UNDECIDED = "no test caught it, and its true epsilon is not known, so it may keep the promise or leak"
 
 
 def others(record: Record) -> Sequence[Passed]:

@@ -32,7 +32,7 @@ def assumed(record: Record) -> str:
     """Under which condition the upper bound that stands holds, to follow what it says."""
     found = taken(record)
     untested = [_briefly(premise, record) for premise in found if not premise["tested_by"]]
-    named = f", {len(untested)} of them untested: {', '.join(untested)}" if untested else ""
+    named = f" ({len(untested)} of them untested: {', '.join(untested)})" if untested else ""
     return f"if {many(len(found), 'assumption')} hold{'s' if len(found) == 1 else ''}{named}"
 
 

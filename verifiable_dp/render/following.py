@@ -91,7 +91,7 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
         found.append(("The shuffler was trusted, not tested", "premises"))
     audited = bool(words.of_production(record))
     if record.target.kind == "algorithm" and not words.is_baseline(record) and not audited:
-        found.append(("The noise generator you will run was not tested", "hazards"))
+        found.append(("The noise generator that you will run was not tested", "hazards"))
     # The sentence under the verdict names these where there is a bound.
     bounded = record.epsilon_upper and record.verdict != "refuted"
     lines = words.not_covered(record, without=exclusions.EVERY if bounded else (), implied=False)
@@ -119,7 +119,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
         return (
-            "Do not use it on data that need privacy: it promises none, and the audit shows that it has none."
+            "Do not use this baseline on data that need privacy: it promises no privacy, and the audit shows that it gives none."
         )
     if record.verdict == "refuted":
         fixed = (
@@ -163,7 +163,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     asked += f" ({void}{which})" if yours.grave else ""
     if not grave:
         return f"{asked}."
-    can = "can, too" if yours.grave else "can void the promise"
+    can = "can also void it" if yours.grave else "can void the promise"
     if terse:
         return f"{asked}; {many(left.grave, 'limit')} {can}."
     return f"{asked}. {capital(grave)} {can}, whatever you answer."

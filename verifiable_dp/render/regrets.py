@@ -65,7 +65,7 @@ def sentence(record: Record) -> str:
     if count := loose(record):
         what = "regret" if words.measured(record) == "Regret" else "error"
         are = "is" if count == 1 else "are"
-        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times that {what} would pass")
+        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times the measured {what} would pass")
     return f"{'. '.join(map(capital, said))}."
 
 

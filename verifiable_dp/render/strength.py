@@ -92,7 +92,7 @@ def strength(record: Record) -> Strength:
 
 
 def _unnoticed(size: float) -> str:
-    return "one total leak went unnoticed" if math.isinf(size) else f"epsilon {digits(size)} was missed"
+    return "a total leak was missed" if math.isinf(size) else f"epsilon {digits(size)} was missed"
 
 
 def _place(ratio: float) -> int:

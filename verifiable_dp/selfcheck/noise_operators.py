@@ -170,7 +170,7 @@ def _redraw(draws: int) -> Operator:
     # The mean of m draws has tails with the slope m / b, up to a power of the distance.
     return Operator(
         f"re-drawn x{draws}",
-        f"{draws} noisy copies of each value are averaged, each with the budget of one",
+        f"{draws} noisy copies of each value are averaged, although each copy uses the budget of one release",
         "sharing",
         averaged(draws),
         asks_sums,
@@ -202,7 +202,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "budget not split",
-            "each release gets the whole budget, though a reward enters several",
+            "each release gets the whole budget, although a reward enters several releases",
             "scale",
             _unsplit(lambda entries: 1 / entries),
             _split,
@@ -210,7 +210,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "off by one depth",
-            "the budget is split among one release fewer than a reward enters",
+            "the budget is split among one release fewer than the number that a reward enters",
             "scale",
             _unsplit(lambda entries: (entries - 1) / entries),
             _split,
@@ -287,11 +287,11 @@ def _hidden_operators() -> list[Operator]:
 
 _LAWS: tuple[tuple[str, str, Reshape], ...] = (
     ("one-sided noise", "only the absolute value of the noise is added", _one_sided),
-    ("uniform noise", "uniform noise of the right variance", _uniform),
-    ("normal noise", "normal noise of the right variance, which gives no pure epsilon", _normal),
-    ("clipped noise x3", "noise beyond three scales is cut off", _clipped(3.0)),
-    ("clipped noise x8", "noise beyond eight scales, one draw in three thousand, is cut off", _clipped(8.0)),
-    ("coarse noise", "the noise, not the release, is rounded to thirds of its scale", _coarse),
+    ("uniform noise", "uniform noise of the right variance is added", _uniform),
+    ("normal noise", "normal noise of the right variance is added, which gives no pure epsilon", _normal),
+    ("clipped noise x3", "noise beyond three times its scale is cut off", _clipped(3.0)),
+    ("clipped noise x8", "noise beyond eight times its scale (one draw in three thousand) is cut off", _clipped(8.0)),
+    ("coarse noise", "the noise, not the release, is rounded to multiples of a third of its scale", _coarse),
     ("float32", "value and noise are added in single precision, so the last bits reveal the value", _single),
     ("sign kept", "the release gets the sign of the exact value", _signed),
     ("zeros bare", "a sum of zero is released without noise", _silent_zero),
@@ -335,7 +335,7 @@ def sharing_operators() -> list[Operator]:
         ),
         Operator(
             "shared between blocks",
-            "every block draws the same noise again",
+            "every block uses the same noise",
             "sharing",
             _slots(lambda slot: np.broadcast_to(np.arange(slot.shape[1]), slot.shape)),
             lambda found: asks_sums(found) and found.blocks > 1,

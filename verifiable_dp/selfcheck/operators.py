@@ -166,7 +166,7 @@ def _answer_operators() -> list[Operator]:
         ),
         Operator(
             "late leak",
-            "the rewards of a block enter its release and the next one",
+            "the rewards of a block enter the block's own release and the next release",
             "answer",
             lambda algorithm: Lingering(algorithm, False),
             lambda found: (asks_sums(found) or found.hidden) and found.blocks > 1,
@@ -286,7 +286,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "clipped after summing",
-            "the sum of n rewards is clipped at n times the limit; single rewards are not clipped",
+            "the sum of n rewards is clipped at n times the limit, but single rewards are not clipped",
             "truncation",
             _ask(lambda ask: None, _clip_sum),
             lambda found: _truncates(found),
@@ -294,7 +294,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "wrong truncation side",
-            "rewards within the limit are left out; those beyond it are added up",
+            "rewards within the limit are left out, and rewards beyond it are added up",
             "truncation",
             _ask(lambda ask: OutsideNoise(ask.limit, ask.centre)),
             _truncates,
@@ -393,7 +393,7 @@ def _schedule_operators() -> list[Operator]:
     return [
         Operator(
             "early peek",
-            "a block also reads the first rounds of the next one, which reads them again",
+            "a block also reads the first rounds of the next block, which reads these rounds again",
             "schedule",
             Overlapping,
             lambda found: (asks_sums(found) or found.hidden) and found.blocks > 1,

@@ -106,7 +106,7 @@ def kind_of(function: Function[Foreign]) -> str:
         raise InputError(
             f"target: parameter {' and parameter '.join(unset)} of {_name(function)} must "
             f"have a value, {got}; give {' '.join(f'--set {name}=VALUE' for name in unset)} (in Python "
-            f"parameters=); only a parameter called size or n_runs is the number of draws or runs"
+            f"parameters=); we take only a parameter called size or n_runs to be the number of draws or runs"
         )
     raise InputError(f"target must be {_FORMS}, {got}")
 

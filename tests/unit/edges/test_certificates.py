@@ -1040,7 +1040,7 @@ def test_what_a_rule_that_halts_comes_to():
 OFF_THE_CHAIN = [
     ({"n_arms": 2, "block": 2}, "private values are kept over blocks of several arms"),
     ({"how": "normal"}, "values that are kept between blocks get normal noise"),
-    ({"horizon": 513}, "more than 512 blocks, with private values kept between them"),
+    ({"horizon": 513}, "more than 512 blocks, and private values are kept between them"),
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "one draw"}, "a draw is used twice in a run"),
     ({"n_arms": 2, "how": "of all arms"}, "a reward enters releases of another arm"),

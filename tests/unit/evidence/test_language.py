@@ -148,7 +148,7 @@ def test_what_modules_hold_is_known_or_has_no_bound(play):
 def test_what_is_not_known_is_told_where_it_is_called():
     """Nothing else tells of it. Broken variant: what is called need not be known."""
     got = found(held.bound_getitem)
-    assert got.failure == "calls something that is known only when it runs"
+    assert got.failure == "calls something that is known only when the code runs"
     assert got.at.line > 0
 
 

@@ -178,7 +178,7 @@ def test_the_horizon_that_would_decide_is_named(slope, decided):
 def test_what_a_wide_margin_lets_pass_is_named_and_from_where_a_narrow_one_does_not():
     wide = fitted(150, 0.6, 0.15, over="T")
     assert wide.verdict == "inconclusive"
-    told = in_words(wide).partition("; T^0.6 would pass, too: the claim (0.5, 0.05) tells the two apart ")[2]
+    told = in_words(wide).partition("; T^0.6 would also pass: the claim (0.5, 0.05) tells the two apart ")[2]
     named = float(told.removeprefix("with errors of this size from T = ").removesuffix(" on"))
     assert fitted(1.3 * named, 0.6).verdict == "contradicted"
     assert fitted(1.3 * named, 0.5).verdict == "consistent"

@@ -68,10 +68,10 @@ from verifiable_dp.targets.roles import GivenRole
 
 # Right programs outside of the language of bounds (`evidence.judge.language`), with what ends the bound.
 OUTSIDE = {
-    bounded.lazy_ucb: "the number of turns of a loop may depend on a draw",
+    bounded.lazy_ucb: "the number of iterations of a loop may depend on a draw",
     seldom.special_methods: "defines __len__, which Python calls by itself",
     seldom.more_noise_by_where: "how much noise there is",
-    bounded.tree_of_sums: "the number of turns of a loop may depend on a draw",
+    bounded.tree_of_sums: "the number of iterations of a loop may depend on a draw",
     bounded.rejection: "how much noise there is, or how much data counts, may depend on a draw",
 }
 
@@ -653,10 +653,10 @@ def test_questions_about_public_things_end_no_bound(play):
 
 WORDS = (
     "how much noise there is, or how much data counts, may depend on a draw",
-    "the number of turns of a loop may depend on a draw",
+    "the number of iterations of a loop may depend on a draw",
     "takes an amount of data or noise that may depend on a draw",
     *(
-        f"gives {name} data or noise with a number that may be special for rare draws"
+        f"gives {name} data or noise together with a number that may take a special value in rare draws"
         for name in ("max", "min", "clip")
     ),
 )

@@ -156,7 +156,7 @@ class SequentialResult(Recorded, frozen=True):
 SEQUENTIAL_TEST = Kind(
     "sequential",
     "privacy",
-    "e-process of bets on events, the events chosen on other runs",
+    "e-process of bets on events that were chosen on other runs",
     "Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
     short="sampling",
     rank=80,

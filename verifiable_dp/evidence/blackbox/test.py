@@ -112,7 +112,7 @@ class BlackBoxResult(Recorded, frozen=True):
 BLACK_BOX = Kind(
     "black_box",
     "privacy",
-    "exact test of an event's counts, the event chosen on other runs",
+    "exact test of the counts of an event that was chosen on other runs",
     "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
     short="sampling",
     rank=90,
@@ -125,7 +125,7 @@ BLACK_BOX = Kind(
 BETWEEN = Kind(
     "between",
     "privacy",
-    "as the black box, on data with values between the bounds",
+    "the same test as the black box, on data with values between the bounds",
     short="sampling",
     rank=95,
     caption="Values between the bounds, on either input",

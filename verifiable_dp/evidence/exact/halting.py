@@ -1,4 +1,4 @@
-"""Rung 2 for rules that halt at their first positive comparison: the exact law of the halting time.
+"""Rung 2 for rules that halt at their first positive comparison: the exact distribution of the halting timeing time.
 
 On a fixed input a rule of the sparse vector technique compares known gaps g_1, g_2, … plus noise with one
 noisy threshold. Given the threshold's noise the comparisons are independent, so that
@@ -209,7 +209,7 @@ def law(algorithm: Algorithm, pair: AnyPair) -> HaltingLaw:
         goes on afterwards.
     """
     if isinstance(pair, InteractivePair):
-        raise UnsupportedError("pair: an interactive one has no fixed input")
+        raise UnsupportedError("pair: an interactive pair has no fixed input")
     sides = [_Side(data, algorithm.private(_RUN)) for data in worlds(pair, algorithm.n_arms, 1)]
     state: State = algorithm.start(_RUN)
     release: list[float] = []
@@ -288,7 +288,7 @@ def check(
     pairs: Sequence[AnyPair],
     claim: PrivacyClaim,
     *,
-    name: str = "exact law of the halt",
+    name: str = "exact distribution of the halting time",
 ) -> Check | None:
     """Exact epsilon of halting time and final release on each pair; None where no law can be worked out."""
     if claim.delta > 0:

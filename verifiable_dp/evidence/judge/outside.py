@@ -22,16 +22,16 @@ class Construct(NamedTuple):
 
 
 _BRANCH = "branch on the draw with if and elif, and call one function in each branch"
-_SKIP = "loop over a public number of turns, and leave out turns by an if inside the loop"
+_SKIP = "loop a public number of times, and skip iterations with an if inside the loop"
 AT_A_PLACE = Construct("calls an entry of a table that a draw selects", _BRANCH)
-RETURNED = Construct("calls what another call returns, maybe depending on a draw", _BRANCH)
-ONE_OF_TWO = Construct("calls one of two functions, maybe depending on a draw", _BRANCH)
+RETURNED = Construct("calls what another call returns, which may depend on a draw", _BRANCH)
+ONE_OF_TWO = Construct("calls one of two functions, and the choice may depend on a draw", _BRANCH)
 FUNCTION = Construct("calls a function that a draw chooses", _BRANCH)
 CHOSEN = Construct("calls what a draw chooses", _BRANCH)
 PUT = Construct("calls what a draw puts in {}", _BRANCH)
 METHOD = Construct("calls {} of what a draw chooses", _BRANCH)
 UNKNOWN_CALL = Construct(
-    "calls something that is known only when it runs",
+    "calls something that is known only when the code runs",
     "call a function of your file or of a library by its name",
 )
 REFLECTION = Construct("calls {}, so we cannot know in advance what runs", "name what is called or read")
@@ -39,7 +39,7 @@ READS = Construct(
     "reads {}, which may be different in production", "give the code what it needs as a parameter"
 )
 GIVEN = Construct(
-    "gives {} data or noise with a number that may be special for rare draws",
+    "gives {} data or noise together with a number that may take a special value in rare draws",
     "compute that number from public values, or branch on it",
 )
 TAKEN = Construct(
@@ -48,11 +48,11 @@ TAKEN = Construct(
 )
 SLICED = Construct("takes an amount of data or noise that may depend on a draw", _SKIP)
 SURVIVES = Construct(
-    "keeps data or noise that many draws may replace, unless none of them does",
-    "choose again in each turn, and start from the value that is chosen otherwise",
+    "keeps data or noise that survive only if none of many draws replaces them",
+    "choose again in each iteration, and start from the value that is chosen otherwise",
 )
 REPEATED = Construct("repeats data or noise a number of times that may depend on a draw", _SKIP)
-TURNS = Construct("the number of turns of a loop may depend on a draw", _SKIP)
+TURNS = Construct("the number of iterations of a loop may depend on a draw", _SKIP)
 RECURSION = Construct("how often it calls itself may depend on a draw", _SKIP)
 BY_PYTHON = Construct("defines {}, which Python calls by itself", "give the method a name, and call it")
 STATEMENT = Construct(

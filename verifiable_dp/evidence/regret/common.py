@@ -237,7 +237,7 @@ def all_equal(numbers: Json, spread: str, runs: str) -> list[str]:
 def loose(kind: Kind, numbers: Json, result: Json, what: str) -> list[str]:
     """That much more than what was measured would pass."""
     slack = slack_of(Check("", kind.name, numbers, result))
-    return [] if slack < LOOSE else [f"loose: code with {slack:.3g} times this {what} would pass"]
+    return [] if slack < LOOSE else [f"a loose check: code with {slack:.3g} times this {what} would pass"]
 
 
 def margin_decides(claimed: JsonValue, margin: JsonValue, result: Json) -> list[str]:

@@ -117,7 +117,7 @@ def _mean_bound_in_words(numbers: Json, result: Json) -> str:
     if result["verdict"] != "vacuous":
         loose = 1 / result["ratio"] if result.get("ratio") else math.inf
         weak = result["verdict"] == "consistent" and WEAK <= loose < math.inf
-        return f"{words}; a weak check, as the bound is {round(loose)} times the mean" if weak else words
+        return f"{words}; a weak check, because the bound is {round(loose)} times the mean" if weak else words
     least = numbers["least_horizon"]
     from_ = f"; the claim can fail only from T = {least} on" if least else ""
     return f"{words}, the largest possible is {digits(numbers['largest'])}{from_}"

@@ -239,16 +239,16 @@ def against_the_floor(table: Check) -> str:
     """Whether the floor binds, and how the regret of the first algorithm grows beside it."""
     bad = [row for row in joined(table.statistics, table.result) if row["floor"] > 0]
     if not bad:
-        return "No row has outliers, so the floor is 0."
+        return "No row has outliers, so the lower bound T alpha^(1-1/k) is 0."
     first, second = table.statistics["algorithms"]
     idle = [sum(row[f"mean_{side}"] < row["floor"] for row in bad) for side in "ab"]
     alphas = _list(sorted({row["contamination"] for row in bad}))
     return (
-        "The floor T alpha^(1-1/k) holds for the worst gaps. It exceeds the regret, and does not bind, in "
+        "The lower bound T alpha^(1-1/k) holds for the worst gaps, not for every gap. It exceeds the regret in "
         f"{idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for {second}. "
-        f"At alpha = {alphas}, the regret of {first} is at most this many times the floor: "
-        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest that its proof does not separate, would "
-        f"cost this many times the floor: {_multiples(bad, _unseparated)}.{_steady(bad)}"
+        f"At alpha = {alphas}, the regret of {first} is at most this many times that lower bound: "
+        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which its proof does not tell arms apart, "
+        f"would cost this many times that lower bound: {_multiples(bad, _unseparated)}.{_steady(bad)}"
     )
 
 
@@ -261,11 +261,11 @@ def what_is_separated(table: Check) -> str:
     less = [_share(row) for row in close if _share(row) < 1 - _ALIKE]
     late = [row for row in rows if not row["acts"]]
     worse = [sum(row[f"lower_{side}"] > row["equal"] * (1 + _ALIKE) for row in rows) for side in "ab"]
-    saved = f", and {len(less)} have between {min(less):.2g} and {max(less):.2g} of it" if less else ""
+    saved = f", and {len(less)} have between {min(less):.2g} and {max(less):.2g} times that regret" if less else ""
     return (
-        f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} separates "
-        f"the arms by T. Of these, {len(alike)} have the regret of equal play{saved}. In {len(late)} rows, "
-        f"{second} ends no epoch by T. Regret exceeds that of equal play, because the best arm was removed, "
+        f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} tells "
+        f"the arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. In {len(late)} rows, "
+        f"{second} ends no epoch by T. Because the best arm was removed, regret exceeds that of playing all arms equally "
         f"in {worse[0]} rows for {first} and in {worse[1]} for {second}."
     )
 
@@ -320,7 +320,7 @@ def _steady(rows: Sequence[Json]) -> str:
         return ""
     change = max(max(values) / min(values) for values in finite)
     over = sum(_paid(row) > _unseparated(row) * (1 + _ALIKE) for row in rows)
-    said = f"Alpha changes that cost by a factor of at most {change:.3g}"
+    said = f"Different alphas change that cost by a factor of at most {change:.3g}"
     return f" {said}, and the regret exceeds it in {over} rows."
 
 

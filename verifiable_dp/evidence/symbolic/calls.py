@@ -344,7 +344,7 @@ def _guarded(world: World, function: Foreign) -> Foreign:
             raise world.hidden(words) if pythons else world.stop(words)
         result = function(*args, **kwargs)
         if not outside.is_told(function, result):
-            raise outside.stopped(world, f"what {name} of Python's library tells")
+            raise outside.stopped(world, f"what {name} of Python's library returns")
         return result
 
     return call

@@ -163,7 +163,7 @@ class FollowedGenerator(np.random.Generator):
     __copy__ = __reduce__
     __getstate__ = __reduce__
 
-    def _public(self, value: Foreign, what: str = "raw {data} set the law of a draw") -> Foreign:
+    def _public(self, value: Foreign, what: str = "raw {data} set the distribution of a draw") -> Foreign:
         return boxes.plain(self.world, value, what)
 
     def _noise(
@@ -327,7 +327,7 @@ class FollowedGenerator(np.random.Generator):
             index = boxes.wrapped(self.world, index)
             return index if not np.ndim(a) else boxes.taken(self.world, a, index)
         if kwargs or (size is not None and not replace):
-            raise self.world.stop("outcomes with raw chances are drawn without replacement")
+            raise self.world.stop("outcomes whose probabilities depend on raw data are drawn without replacement")
         chances, values = self._chances(p)
         drawn = super().choice(len(chances), self._size(size), p=values / values.sum())
         flat = [paid_for(self.world, chances, int(i)) for i in np.ravel(drawn)]

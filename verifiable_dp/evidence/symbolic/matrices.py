@@ -119,7 +119,7 @@ class MatrixLaw:
         if follow is None:
             raise world.stop("Wishart noise is drawn from another generator than the one given")
         freedom, scale, count = (
-            world.arrays.plain(world, value, "raw {data} set the law of a draw")
+            world.arrays.plain(world, value, "raw {data} set the distribution of a draw")
             for value in (df, 1.0 if scale is None else scale, given.get("size") or 1)
         )
         drawn = np.asarray(self._real.rvs(freedom, scale, count, follow(source)))

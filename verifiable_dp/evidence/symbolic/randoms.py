@@ -67,7 +67,7 @@ class FollowedRandom:
 
     def uniform(self, a: Foreign, b: Foreign) -> Foreign:
         """As Python's."""
-        a, b = (boxes.plain(self._world, v, "raw {data} set the law of a draw") for v in (a, b))
+        a, b = (boxes.plain(self._world, v, "raw {data} set the distribution of a draw") for v in (a, b))
         return a + (b - a) * self.random()
 
     def expovariate(self, lambd: Foreign = 1.0) -> Foreign:
@@ -94,7 +94,7 @@ class FollowedRandom:
 
     def randrange(self, *args: Foreign) -> Foreign:
         """As Python's."""
-        args = boxes.plain(self._world, args, "raw {data} set the law of a draw")
+        args = boxes.plain(self._world, args, "raw {data} set the distribution of a draw")
         values = range(*args)
         return values[self._one_of(len(values), values.index(self._real.randrange(*args)))]
 

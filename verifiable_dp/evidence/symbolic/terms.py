@@ -2076,7 +2076,7 @@ class Ratio:
         made = Ratio(left.ratio.above, right.ratio.above)
         small = all((t.range()[0] if type(t) is Term else t) < _SMALLEST for t in right.ratio.above)
         if small and not any(map(_is_shifted, right.ratio.above)):
-            raise left.world.stop_raw("exponentials of raw {data} may all be too small for a number")
+            raise left.world.stop_raw("exponentials of raw {data} may all be too small for a float")
         value = left.value() / right.value()
 
         def moving() -> Moves:

@@ -144,7 +144,7 @@ def _position(place: Place) -> tuple[str, int]:
 
 def _noise(release: Release | Chosen | Told) -> str:
     if isinstance(release, Chosen):
-        return "an outcome is drawn with raw chances"
+        return "an outcome is drawn with probabilities that depend on raw data"
     if isinstance(release, Told):
         return "coins decide whether bits are reported or flipped"
     kind = family(release.law.kind)

@@ -29,7 +29,7 @@ WORDS = {
     "text": "raw {data} are turned into text",
     "number": "raw {data} leave tracking as a plain number",
     "unsettled": "noise may or may not hide what decides here: replays on neighbours cannot tell",
-    "unfollowed": "we cannot follow this line: in rare runs more may be given away than replays show",
+    "unfollowed": "we cannot follow this line: in rare runs, more may be revealed than replays show",
     "seeds": "noise takes few values here, because the seed of its generator does",
     "shared": "{data} of several rounds are combined before noise hides them: not a report of one reward",
 }

@@ -37,8 +37,8 @@ from verifiable_dp.evidence.tracing.standin import standing_in
 
 SHARED = "one draw is added to sums that move apart, so their difference is exact"
 HALF = "a draw that is half of a two-sided one is used again"
-CHANCES = "draws that are compared with raw chances are used for something else, too"
-COINS = "coins that tell the truth or not are used for something else, too"
+CHANCES = "draws that are compared with probabilities from raw data are also used for something else"
+COINS = "coins that decide whether an answer is true are also used for something else"
 OTHER = "the draws returned differ from those on the neighbouring input"
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 
