@@ -100,7 +100,7 @@ class Rate:
     ) -> Rate:
         """The row ``[rates.NAME]`` of a sheet with its cells, bound and form, and what is `computed`."""
         row = sheet.row("rates", name, **values)
-        where, region = row.pop("where"), f"region: {row['region']}"
+        where, region = row.pop("where"), f"measured with {row['region']}"
         if where:
             printed = f"{where.removesuffix(', corrected')}, as printed"
             row["source"] = Source(sheet.paper, where, region, Basis.OURS)

@@ -58,10 +58,10 @@ def audit(
     progress: Progress = silent,
     **options: Unpack[AuditOptions],
 ) -> Report:
-    """Test a privacy promise and write down the evidence.
+    """Test a privacy promise, and write down the evidence.
 
-    Your own code runs in a child process, a copy of this one. You do not see its
-    changes here, and there is no verdict if it ends that process.
+    Your own code runs in a child process, a copy of this one. You do not see the
+    code's changes here, and there is no verdict if the code ends that process.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def audit(
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     parameters
-        For a catalogue name, such as ``{"variant": "printed"}``; the auditor sets the others. For your own
-        code: parameters of its constructor or function, or keys of its configuration, by name.
+        For a catalogue name, such as ``{"variant": "printed"}``; the auditor sets the other parameters. For
+        your own code: parameters of its constructor or function, or keys of its configuration, by name.
     declarations
         Path of a TOML file (`verifiable-dp init` writes one to start from), or its values. The record
         holds these statements about the deployment, marked as declared.

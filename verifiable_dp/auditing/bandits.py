@@ -474,7 +474,8 @@ def longer(case: PlayCase) -> None:
     if found.idle and found.acts and case.allowed.each:
         each = case.allowed.each * found.acts / case.horizon
         case.request.progress(
-            f"from --horizon {found.acts} on, some reward changes some action; at that horizon, one play takes about "
+            f"from --horizon {found.acts} on, some reward changes some action; at that horizon, one play "
+            "takes about "
             f"{duration(each)}, and an audit of {LEAST_RUNS} plays {duration(LEAST_RUNS * each)}"
         )
 

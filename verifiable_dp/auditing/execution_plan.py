@@ -118,7 +118,8 @@ NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
 ROWS_DEPEND = "runs of one call depend on each other, as if they shared a draw, so each run gets its own call"
 
 OTHER_LAW = (
-    "the results of a call for several runs are distributed differently from those of calls for one run, and we tested only the latter; "
+    "the results of a call for several runs are distributed differently from those of calls for one run, "
+    "and we tested only the latter; "
     "give the function that makes one run (play or release_one), or make every run of a call alike"
 )
 UNLIKE = (

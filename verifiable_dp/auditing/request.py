@@ -59,9 +59,9 @@ class AuditOptions(TypedDict, total=False):
         Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, (left, right) data for
         a mechanism.
     budget
-        ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each stands for
-        a number of runs. Seconds also limit the time, and each named budget has a time limit for slow code.
-        If a time limit shrinks the audit, the record says so.
+        ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each budget
+        stands for a number of runs. Seconds also limit the time, and each named budget has a time limit for
+        slow code. If a time limit shrinks the audit, the record says so.
     runs
         For your own code: total number of plays (150 draws each for a mechanism), overriding the budget; see
         docs/targets.md.
@@ -85,11 +85,11 @@ class AuditOptions(TypedDict, total=False):
         Whether to take samples in growing batches until the evidence suffices or the budget is used up. This
         refutes a badly broken claim early.
     numerics
-        Whether to audit the floats that a mechanism's sampler returns, too: their last bits tell inputs
-        apart unless the sampler prevents it. If False, we treat the noise as real numbers.
+        Whether to audit also the floats that a mechanism's sampler returns: their last bits can tell
+        inputs apart unless the sampler prevents it. If False, we treat the noise as real numbers.
     own_neighbours
         Whether the code of a mechanism that is named as text, or is a command, may say which data are
-        neighbouring: it then decides on which inputs it is tested.
+        neighbouring: the code then decides on which inputs it is tested.
     adjacency
         For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
         bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for
@@ -105,7 +105,8 @@ class AuditOptions(TypedDict, total=False):
     mu
         For a mechanism: the promise of mu-GDP (Gaussian differential privacy); otherwise like `rho`.
     curve
-        Whether to bound delta at many epsilons, and epsilon at many deltas, too; always with `rho` or `mu`.
+        Whether to bound also delta at many epsilons, and epsilon at many deltas; always done with `rho` or
+        `mu`.
     request
         File with the request. It is written before the target's code runs or, if it exists, compared with
         this call. The record always holds a copy.

@@ -187,7 +187,8 @@ def _read(path: Path) -> tuple[Known, ...]:
             raise wrong
         if loaded["version"] == 1:
             raise InputError(
-                f"baseline: {str(path)!r} has version 1, which names no lines, so new findings could go unnoticed; "
+                f"baseline: {str(path)!r} has version 1, which names no lines, so new findings could go "
+                "unnoticed; "
                 "remove it, and write it again with verifiable-dp audit --write-baseline"
             )
         rows = [Known(**row) for row in loaded["findings"]]

@@ -270,7 +270,9 @@ def audit(
     help="Claim a rate: T=log, T=sqrt, K=1:0.1 (margin).",
 )
 @click.option("--better-than", metavar="TARGET", help="Claim less regret than this rival has.")
-@click.option("--factor", type=float, default=1.0, show_default=True, help="How many times less regret TARGET has.")
+@click.option(
+    "--factor", type=float, default=1.0, show_default=True, help="How many times less regret TARGET has."
+)
 @_several(
     "--rival-set",
     "rival_parameters",

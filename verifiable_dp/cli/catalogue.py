@@ -201,8 +201,8 @@ def report(
 ) -> None:
     """Audit all algorithms that we ship.
 
-    Writes a record and a page for each algorithm, and an index. Exit status: 1 if a claim is refuted or contradicted,
-    3 if one is inconclusive, else 0.
+    Writes a record and a page for each algorithm, and an index. Exit status: 1 if a claim is refuted or
+    contradicted, 3 if one is inconclusive, else 0.
     """
     from verifiable_dp.campaign import run as campaign
 
@@ -236,9 +236,9 @@ def report(
 def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
     """Audit every target that a TOML FILE lists.
 
-    Writes a record and a page for each algorithm, and an index. FILE may be a pyproject.toml. Exit status: 2 if a
-    target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence than
-    --require, else 0.
+    Writes a record and a page for each target, and an index. FILE may be a pyproject.toml. Exit status: 2 if
+    a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence
+    than --require, else 0.
     """
     from verifiable_dp.campaign import entries
     from verifiable_dp.campaign import file as campaign_file
@@ -256,7 +256,11 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
 @main.command(section=CATALOGUE)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--scale", type=float, default=1.0, show_default=True, help="Multiply horizons and numbers of runs by this (0 to 1)."
+    "--scale",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Multiply horizons and numbers of runs by this (0 to 1).",
 )
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True

@@ -500,8 +500,9 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
 def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     """Write a static site of reports and documentation.
 
-    Reads the reports in FOLDER and, with --docs, the Markdown files of another folder, and writes pages and a search to
-    OUT, which must be a new or empty folder. Exit status 2 if a file is invalid or a link is broken; each is named.
+    Reads the reports in FOLDER and, with --docs, the Markdown files of another folder, and writes pages and a
+    search to OUT, which must be a new or empty folder. Exit status 2 if a file is invalid or a link is
+    broken; each is named.
     """
     from verifiable_dp.render import site as sites
 

@@ -130,7 +130,8 @@ def check_own(what: str, path: str, found: os.stat_result) -> None:
         raise InputError(f"{what}: {path!r} belongs to another user, who can change it")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InputError(
-            f"{what}: others can write to {path!r}; if nobody has changed it, run chmod 600 {shlex.quote(path)}"
+            f"{what}: others can write to {path!r}; if nobody has changed it, run chmod 600 "
+            f"{shlex.quote(path)}"
         )
     for folder in Path(os.path.realpath(path)).parents:  # whoever writes one can put another in its place
         mode = os.stat(folder).st_mode

@@ -152,7 +152,7 @@ _FAR = 2.0**27  # scales at which values that are compared are cut off; floats a
 
 
 def grid(scale: float) -> int:
-    """The k of the grid 2^k of hidden noise with this scale: `_DIGITS` digits below its first one."""
+    """The k of the grid 2^k of hidden noise with this scale: `_DIGITS` digits below the scale's first one."""
     return max(math.frexp(scale)[1] - 1 - _DIGITS, -1074)
 
 

@@ -294,7 +294,8 @@ class Right:
         if self._process != (_born[0], os.getpid()):
             raise InputError(
                 "session: it belongs to the process that created it, and the current process is a fork of "
-                "that one: both would draw on the same data; create or restore the session after the fork, in one process only"
+                "that one: both would draw on the same data; create or restore the session after the fork, "
+                "in one process only"
             )
 
     @contextlib.contextmanager

@@ -39,7 +39,7 @@ class Session:
     counter
         A counter kept outside the file; with it, older copies of the file are refused; see `rights.Counter`.
     tick
-        Seconds: `update` returns a whole multiple of this after its call. 0: as soon as it is done.
+        Seconds: `update` returns a whole multiple of this time after its call; with 0, as soon as it is done.
 
     Raises
     ------
@@ -359,7 +359,8 @@ class Session:
 
 _LONGEST = 60.0  # seconds of a tick
 _COPIED = (
-    "session: it cannot be copied or pickled, because the session and its copy would draw on the same data; save it "
+    "session: it cannot be copied or pickled, because the session and its copy would draw on the same "
+    "data; save it "
     "to a file, and restore it where it should continue"
 )
 

@@ -225,7 +225,7 @@ def simulate(
     runs
         Number of independent runs.
     seed
-        Whole number; the same seed gives the same result whatever `workers`.
+        Whole number; the same seed gives the same result, whatever `workers` is.
     workers
         Number of threads or processes (joblib's `n_jobs`).
     points

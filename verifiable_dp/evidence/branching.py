@@ -92,7 +92,9 @@ def branched(algorithm: Algorithm) -> tuple[list[Reach], int, bool]:
         if not (query.rounds > 0).any():
             break
         if not (query.rounds > 0).all() or type(query.ask) is Histogram:
-            raise NotOfFormError("algorithm: private values are kept, and runs differ in length or histograms are released")
+            raise NotOfFormError(
+                "algorithm: private values are kept, and runs differ in length or histograms are released"
+            )
         runs, block, step = _step(algorithm, runs, query)
         kinds |= {block.normal} if block.scales.size else set()
         played.append(step)

@@ -299,7 +299,9 @@ def _length(algorithm: Algorithm) -> int:
         forced = Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
         memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
         state = algorithm.decide(state, query, released)
-    raise NotOfFormError(f"algorithm: more than {MOST_BLOCKS} blocks, and private values are kept between them")
+    raise NotOfFormError(
+        f"algorithm: more than {MOST_BLOCKS} blocks, and private values are kept between them"
+    )
 
 
 @dataclass

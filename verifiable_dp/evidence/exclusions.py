@@ -52,7 +52,8 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.OWN_ACTION: (
-        "the user's own action: anyone who sees it together with the actions of the others may learn more about this user",
+        "the user's own action: anyone who sees it together with the actions of the others may learn more "
+        "about this user",
         "the user's own action",
     ),
     Implied.REACTIONS: (
@@ -62,7 +63,8 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
     Implied.UNSEEN_FILES: (
         "files that other programs, worker processes or compiled libraries read for the code, and what "
-        "the code can ask about files without opening them (names, sizes, rights, dates, where links lead): comparisons with a commit or with source files do not cover these",
+        "the code can ask about files without opening them (names, sizes, rights, dates, where links "
+        "lead): comparisons with a commit or with source files do not cover these",
         "files read elsewhere",
     ),
 }

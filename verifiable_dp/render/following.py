@@ -119,7 +119,8 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
         return (
-            "Do not use this baseline on data that need privacy: it promises no privacy, and the audit shows that it gives none."
+            "Do not use this baseline on data that need privacy: it promises no privacy, and the audit shows "
+            "that it gives none."
         )
     if record.verdict == "refuted":
         fixed = (

@@ -65,7 +65,9 @@ class Interval:
     @property
     def words(self) -> str:
         """The numbers."""
-        most = "no upper bound" if self.most is None else f"at most {digits(self.most)} if the assumptions hold"
+        most = (
+            "no upper bound" if self.most is None else f"at most {digits(self.most)} if the assumptions hold"
+        )
         what = "yardstick" if self.yardstick else "promised"
         return f"epsilon at least {digits(self.least)}, {most}, {what} {digits(self.epsilon)}"
 

@@ -290,7 +290,11 @@ _LAWS: tuple[tuple[str, str, Reshape], ...] = (
     ("uniform noise", "uniform noise of the right variance is added", _uniform),
     ("normal noise", "normal noise of the right variance is added, which gives no pure epsilon", _normal),
     ("clipped noise x3", "noise beyond three times its scale is cut off", _clipped(3.0)),
-    ("clipped noise x8", "noise beyond eight times its scale (one draw in three thousand) is cut off", _clipped(8.0)),
+    (
+        "clipped noise x8",
+        "noise beyond eight times its scale (one draw in three thousand) is cut off",
+        _clipped(8.0),
+    ),
     ("coarse noise", "the noise, not the release, is rounded to multiples of a third of its scale", _coarse),
     ("float32", "value and noise are added in single precision, so the last bits reveal the value", _single),
     ("sign kept", "the release gets the sign of the exact value", _signed),

@@ -15,7 +15,8 @@ from verifiable_dp.targets.roles import ARM, parameters_of
 from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
-    "reward: {} was given {} as its only whole number each time, and this number may not be the arm; name the arm's "
+    "reward: {} was given {} as its only whole number each time, and this number may not be the arm; name "
+    "the arm's "
     f"parameter {ARM[0]}"
 )
 

@@ -102,7 +102,8 @@ def test_the_commit_of_a_record(ours):
     refused(lambda: wanted._committed(committed(ours, "")), "commit: the record is from an unknown commit")
     shown = "" if ours else " (a, b, c)"
     said = (
-        f"commit: the record is from 0123abcdef with uncommitted changes{shown}; commit the files that run and "
+        f"commit: the record is from 0123abcdef with uncommitted changes{shown}; commit the files that run "
+        "and "
         "the files that they read, and audit again"
     )
     refused(lambda: wanted._committed(committed(ours, dirty=True, differs=("a", "b", "c", "d"))), said)

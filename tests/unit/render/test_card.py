@@ -1293,7 +1293,8 @@ def test_who_may_not_see_a_users_own_action_is_one_statement():
     assert "own action" not in said["Not looked at"]
     assert said["Do next"].startswith("Keep users' actions from the operator. ")
     assert (
-        "anyone who sees it together with the actions of the others may learn more about this user" in shown("ldp-lin-ucb")[0]
+        "anyone who sees it together with the actions of the others may learn more about this user"
+        in shown("ldp-lin-ucb")[0]
     )
     other = dict(of("ldp-linear").answers)
     assert "against anyone, even the operator, who sees" in other["Promised"]

@@ -36,7 +36,7 @@ class RegretOptions(TypedDict, total=False):
         `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
         and the algorithm's parameters; or ``file.py:function``.
     scaling
-        Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
+        Claimed rates, each with everything else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
         ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
         the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
         of T or K between 0 and 1 is a claim on the worst instance, whose gap we search for at each T, unless
@@ -53,11 +53,11 @@ class RegretOptions(TypedDict, total=False):
         Your own code receives contexts of this form, D or ``"KxD"``; not needed if a population is given.
     n_arms, horizon
         K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. You may
-        leave the horizon out if such a rate, not on the worst instance, is the only claim.
+        leave out the horizon if the only claim is such a rate, and it is not about the worst instance.
     parameters
         Parameters of the algorithm, by name.
     runs
-        Per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs need it.
+        Runs per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs need it.
     beta
         The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
     gap

@@ -203,7 +203,7 @@ class NormalTree(Nodes):
 
 @dataclass(frozen=True)
 class AdaptiveTree(Tree):
-    """A tree for items that grow: item number n lies in [-B_n, B_n], B_n = factor n^power.
+    """A tree for items that grow: item number n lies in [-B_n, B_n], where B_n = factor n^power.
 
     A node gets noise for the largest item that it may hold, Lap(2 B_n divisor/epsilon) where item n completes
     it. An item spends less on later nodes, so if power > 0, the whole stream costs less than epsilon.

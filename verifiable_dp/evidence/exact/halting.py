@@ -1,4 +1,4 @@
-"""Rung 2 for rules that halt at their first positive comparison: the exact distribution of the halting timeing time.
+"""Rung 2 for rules that halt at their first positive comparison: the exact distribution of the halting time.
 
 On a fixed input a rule of the sparse vector technique compares known gaps g_1, g_2, … plus noise with one
 noisy threshold. Given the threshold's noise the comparisons are independent, so that

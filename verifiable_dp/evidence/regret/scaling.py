@@ -186,7 +186,8 @@ def _scaling_in_words(numbers: Json, result: Json) -> str:
         return words + advised + (_passing(numbers, result) if result["verdict"] != "contradicted" else "")
     # Where nothing has been learnt yet, rates are not those of long horizons.
     return (
-        f"{words}; up to {most:.0%} of uniform play's regret: the algorithm does not learn, or the horizon is too short"
+        f"{words}; up to {most:.0%} of uniform play's regret: the algorithm does not learn, or the horizon "
+        "is too short"
     )
 
 
@@ -201,7 +202,10 @@ def _advice(numbers: Json, result: Json) -> str:
         if times <= _MOST_RUNS:
             return f"; about {times} times as many runs would decide"
     if numbers.get("over", "T") == "T":
-        longer = "; a longer horizon or a larger gap would decide, because rates settle only once enough has been learnt"
+        longer = (
+            "; a longer horizon or a larger gap would decide, because rates settle only once enough has been "
+            "learnt"
+        )
         reach = _far_enough(numbers, result, room)
         return longer + (f"; with this slope and errors of this size, from {reach} on" if reach else "")
     return f"; values of {numbers['over']} over a wider range, or more runs, would decide"

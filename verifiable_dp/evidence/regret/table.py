@@ -244,10 +244,12 @@ def against_the_floor(table: Check) -> str:
     idle = [sum(row[f"mean_{side}"] < row["floor"] for row in bad) for side in "ab"]
     alphas = _list(sorted({row["contamination"] for row in bad}))
     return (
-        "The lower bound T alpha^(1-1/k) holds for the worst gaps, not for every gap. It exceeds the regret in "
+        "The lower bound T alpha^(1-1/k) holds for the worst gaps, not for every gap. It exceeds the "
+        "regret in "
         f"{idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for {second}. "
         f"At alpha = {alphas}, the regret of {first} is at most this many times that lower bound: "
-        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which its proof does not tell arms apart, "
+        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which its proof does not tell arms "
+        "apart, "
         f"would cost this many times that lower bound: {_multiples(bad, _unseparated)}.{_steady(bad)}"
     )
 
@@ -261,11 +263,17 @@ def what_is_separated(table: Check) -> str:
     less = [_share(row) for row in close if _share(row) < 1 - _ALIKE]
     late = [row for row in rows if not row["acts"]]
     worse = [sum(row[f"lower_{side}"] > row["equal"] * (1 + _ALIKE) for row in rows) for side in "ab"]
-    saved = f", and {len(less)} have between {min(less):.2g} and {max(less):.2g} times that regret" if less else ""
+    saved = (
+        f", and {len(less)} have between {min(less):.2g} and {max(less):.2g} times that regret"
+        if less
+        else ""
+    )
     return (
         f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} tells "
-        f"the arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. In {len(late)} rows, "
-        f"{second} ends no epoch by T. Because the best arm was removed, regret exceeds that of playing all arms equally "
+        f"the arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. "
+        f"In {len(late)} rows, "
+        f"{second} ends no epoch by T. Because the best arm was removed, regret exceeds that of playing "
+        "all arms equally "
         f"in {worse[0]} rows for {first} and in {worse[1]} for {second}."
     )
 

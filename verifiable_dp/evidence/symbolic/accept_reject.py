@@ -161,7 +161,9 @@ def log_of(world: World, chance: Foreign) -> Foreign:
             raise world.stop("a proposal is accepted with a chance of 0 or above 1")
         return math.log(float(chance))
     if chance.ratio is None or not chance.ratio.is_exponential:
-        raise world.stop("proposals are accepted with probabilities that depend on raw data and are not exponentials")
+        raise world.stop(
+            "proposals are accepted with probabilities that depend on raw data and are not exponentials"
+        )
     return chance.ratio.above[0]
 
 

@@ -162,7 +162,9 @@ class DrawSource:
         if self.world.oracle is not None:
             raise self.world.stop("an answer reveals a uniform draw")
         if self.state is not None:
-            raise self.world.stop("a uniform draw that was compared with probabilities from raw data is used again")
+            raise self.world.stop(
+                "a uniform draw that was compared with probabilities from raw data is used again"
+            )
         if self.noise is not None:
             self.noise[1].settle()
         self.is_public = True
@@ -170,7 +172,9 @@ class DrawSource:
     def take(self) -> None:
         """Use it for one coin and nothing else."""
         if self.is_public or self.noise is not None or self.state is not None or self.thins:
-            raise self.world.stop("a uniform draw that was used before is compared with probabilities from raw data")
+            raise self.world.stop(
+                "a uniform draw that was used before is compared with probabilities from raw data"
+            )
         self.state = [0.0, 1.0]
 
     def below_chance(self, chance: Term) -> Foreign:
@@ -179,7 +183,9 @@ class DrawSource:
         What no price would do for stays raw, as a reward that is rounded to 0 or 1 by a coin does.
         """
         if self.is_public or self.noise is not None or self.thins:
-            raise self.world.stop("a uniform draw that was used before is compared with probabilities from raw data")
+            raise self.world.stop(
+                "a uniform draw that was used before is compared with probabilities from raw data"
+            )
         self.count()
         if self.world.oracle is not None:
             known = self.oracle is self.world.oracle and 0 <= chance.range()[0] <= chance.range()[1] <= 1
@@ -202,13 +208,17 @@ class DrawSource:
             gap = minus(chance, high)
             if _positive(gap) if type(gap) is Term else gap >= 0:
                 return True
-            raise self.world.stop("a uniform draw is compared with probabilities from raw data that are in no order")
+            raise self.world.stop(
+                "a uniform draw is compared with probabilities from raw data that are in no order"
+            )
         natural = self.value < chance.value()
         if type(low) is Term and not _at_most_one(chance):
             raise self.world.stop("a uniform draw is compared with chances that may exceed 1")
         between = minus(chance, low)
         if not (type(between) is Term and _positive(between)):
-            raise self.world.stop("a uniform draw is compared with probabilities from raw data that may not increase")
+            raise self.world.stop(
+                "a uniform draw is compared with probabilities from raw data that may not increase"
+            )
         certain = chance.ratio is not None and chance.ratio.is_one
         self.world.compare(certain=certain)
         if certain and self.world.chooser.rounds:

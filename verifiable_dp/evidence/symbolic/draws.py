@@ -327,7 +327,9 @@ class FollowedGenerator(np.random.Generator):
             index = boxes.wrapped(self.world, index)
             return index if not np.ndim(a) else boxes.taken(self.world, a, index)
         if kwargs or (size is not None and not replace):
-            raise self.world.stop("outcomes whose probabilities depend on raw data are drawn without replacement")
+            raise self.world.stop(
+                "outcomes whose probabilities depend on raw data are drawn without replacement"
+            )
         chances, values = self._chances(p)
         drawn = super().choice(len(chances), self._size(size), p=values / values.sum())
         flat = [paid_for(self.world, chances, int(i)) for i in np.ravel(drawn)]
