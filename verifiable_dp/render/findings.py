@@ -99,7 +99,7 @@ RULES = {
     ),
     FindingCode.HOLE: FindingRule(
         "error",
-        "An answer in the declarations contradicts the privacy promise, or voids it.",
+        "An answer in the declarations contradicts the privacy promise or makes it void.",
         "change the deployment, then update the declarations",
     ),
 }

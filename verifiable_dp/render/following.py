@@ -119,8 +119,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
         return (
-            "Do not use this baseline on data that need privacy: it promises no privacy, and the audit shows "
-            "that it gives none."
+            "Do not use this baseline on data that need privacy: it promises none, and the audit found none."
         )
     if record.verdict == "refuted":
         fixed = (
@@ -164,7 +163,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     asked += f" ({void}{which})" if yours.grave else ""
     if not grave:
         return f"{asked}."
-    can = "can also void it" if yours.grave else "can void the promise"
+    can = "can, too" if yours.grave else "can void the promise"
     if terse:
         return f"{asked}; {many(left.grave, 'limit')} {can}."
     return f"{asked}. {capital(grave)} {can}, whatever you answer."

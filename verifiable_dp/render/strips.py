@@ -59,15 +59,13 @@ class Interval:
     @property
     def brief(self) -> str:
         """What is drawn, beside a verdict that has the numbers."""
-        end = "upper end open" if self.most is None else "if the assumptions hold"
+        end = "upper end open" if self.most is None else "if assumptions hold"
         return f"Bar: epsilon, {end}. Mark: {'yardstick' if self.yardstick else 'promise'}."
 
     @property
     def words(self) -> str:
         """The numbers."""
-        most = (
-            "no upper bound" if self.most is None else f"at most {digits(self.most)} if the assumptions hold"
-        )
+        most = "no upper bound" if self.most is None else f"at most {digits(self.most)} if assumptions hold"
         what = "yardstick" if self.yardstick else "promised"
         return f"epsilon at least {digits(self.least)}, {most}, {what} {digits(self.epsilon)}"
 

@@ -633,8 +633,8 @@ def test_a_page_says_what_was_tested(report):
     assert "whose last bits were tested: not refuted" in rows_audited.sampler(told)
     assert "was not tested here" in rows_audited.sampler(silent)
     caveats = [[line for line, _ in summary_card.of(one).caveats] for one in (told, silent)]
-    assert not any("The noise generator you will run" in line for line in caveats[0])
-    assert any("The noise generator you will run" in line for line in caveats[1])
+    assert not any("The noise generator that you will run" in line for line in caveats[0])
+    assert any("The noise generator that you will run" in line for line in caveats[1])
     assert "OpenDP" in page.render(told, drawn=False)
 
 

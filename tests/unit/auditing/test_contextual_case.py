@@ -396,7 +396,7 @@ def test_uniform_play_passes_no_sublinear_check():
     """Its regret is that of having learnt nothing, which is said."""
     report = checked(uniform, scaling=SUBLINEAR)
     assert report.regret_verdict == "vacuous"
-    assert "it does not learn" in in_words(Check.read(report.record["regret"]["checks"][0]))
+    assert "the algorithm does not learn" in in_words(Check.read(report.record["regret"]["checks"][0]))
 
 
 def test_constant_exploration_is_contradicted():

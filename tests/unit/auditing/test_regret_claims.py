@@ -286,7 +286,7 @@ def test_what_has_not_begun_to_act_is_not_accused():
     assert report.regret_verdict == "vacuous"
     (check,) = report.record["regret"]["checks"]
     assert check["statistics"]["gaps"] == [0.5] * 10
-    assert "it does not learn, or the horizon is too short" in in_words(Check.read(check))
+    assert "the algorithm does not learn, or the horizon is too short" in in_words(Check.read(check))
     assert (
         api.check_regret(play, n_arms=3, horizon=1000, runs=32, scaling={"T": 1.0}).regret_verdict
         == "consistent"

@@ -227,7 +227,9 @@ def test_what_the_code_reads_is_compared(reads, tmp_path):
         with pytest.raises(InputError, match=f"source: {name}, which the code read, is not the one"):
             RecordOrigin(source=other).check(record)
         again = audited(other)
-        with pytest.raises(InputError, match=rf"uncommitted changes \({name}\); commit what runs and what"):
+        with pytest.raises(
+            InputError, match=rf"uncommitted changes \({name}\); commit the files that run and the files"
+        ):
             RecordOrigin(commit=head(other)).check(again)
 
 

@@ -649,7 +649,7 @@ class Walk:
             self.session.update(0.5)
 
         said = forked(child if self.rng.randrange(4) else lambda: forked(child))
-        assert "belongs to the process that made it" in said
+        assert "belongs to the process that created it" in said
         return 1
 
     def copy(self):

@@ -26,7 +26,7 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 
-FORKED = "InputError: session: it belongs to the process that made it"
+FORKED = "InputError: session: it belongs to the process that created it"
 ALGORITHM = Blocks(1000)
 
 
@@ -296,7 +296,7 @@ def test_a_fork_that_python_does_not_know_of_is_refused():
             os._exit(0)
     os.close(writing)
     with open(reading, "rb") as file:
-        assert b"belongs to the process that made it" in file.read()
+        assert b"belongs to the process that created it" in file.read()
     os.waitpid(child, 0)
 
 

@@ -221,7 +221,7 @@ def test_a_baseline_of_the_first_version_is_to_be_written_again():
         place = Path(name, "b.json")
         place.write_text('{"version": 1, "findings": []}', "utf-8")
         with pytest.raises(
-            InputError, match="has version 1, which names no lines, so new findings could hide"
+            InputError, match="has version 1, which names no lines, so new findings could go unnoticed"
         ):
             Baseline.at(place)
 

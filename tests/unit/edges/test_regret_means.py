@@ -168,8 +168,8 @@ def test_welch(variances, counts, wanted):
         ({"sd": 1e-9}, []),
         ({"n": 1, "sd": 0.0}, []),
         ({"n": 2, "sd": 0.0}, ["all 2 runs equal"]),
-        ({"bound": 100.01, "largest": 1e6}, ["loose: code with 10 times this mean would pass"]),
-        ({"bound": 100.0, "largest": 1e6}, ["loose: code with 10 times this mean would pass"]),
+        ({"bound": 100.01, "largest": 1e6}, ["a loose check: code with 10 times this mean would pass"]),
+        ({"bound": 100.0, "largest": 1e6}, ["a loose check: code with 10 times this mean would pass"]),
         ({"bound": 99.9, "largest": 1e6}, []),
         ({"bound": 99.9}, []),
         ({"bound": 100.0}, []),  # vacuous: no verdict that would pass

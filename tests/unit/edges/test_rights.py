@@ -274,12 +274,12 @@ def test_another_process_draws_nothing():
         right = here.right()
         with mock.patch.object(os, "getpid", return_value=-7):
             for call in (right.held().__enter__, right.alone().__enter__):
-                refused(call, "it belongs to the process that made it")
+                refused(call, "it belongs to the process that created it")
             refused(
-                lambda: right.commit(lambda mark: b"", here.path), "it belongs to the process that made it"
+                lambda: right.commit(lambda mark: b"", here.path), "it belongs to the process that created it"
             )
         with mock.patch.object(rights, "_born", [object(), rights._born[0]]):
-            refused(right.held().__enter__, "it belongs to the process that made it")
+            refused(right.held().__enter__, "it belongs to the process that created it")
         with right.held():
             pass
 
@@ -298,7 +298,7 @@ def test_a_fork_drops_the_files_and_the_locks_stay():
         with pytest.raises(OSError, match="Bad file"):
             os.fstat(handle)
         assert held_by(here.path)
-        refused(right.held().__enter__, "it belongs to the process that made it")
+        refused(right.held().__enter__, "it belongs to the process that created it")
         os.close(other)
 
 

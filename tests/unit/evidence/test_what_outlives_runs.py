@@ -436,7 +436,7 @@ def stamped(data, rng):
 @pytest.mark.parametrize(
     ("release", "what"),
     [
-        (stamped, "what makeLogRecord of Python's library tells"),
+        (stamped, "what makeLogRecord of Python's library returns"),
         *((one, "the clock") for one in (at_midnight, this_year, given_a_clock, numpys_clock)),
         *((one, "files") for one in (mapped, opens, loads, reads_on, by_path)),
         *((one, "the environment") for one in (entry, getenv, member)),

@@ -615,7 +615,7 @@ def test_a_bound_that_is_met_a_hundredfold_is_called_weak():
         assert check.verdict == "consistent"
         return in_words(Check.read(check.as_dict()))
 
-    assert "weak check, as the bound is 1900 times the mean" in said(1900.0)
+    assert "weak check, because the bound is 1900 times the mean" in said(1900.0)
     assert "weak" not in said(90.0)
 
 

@@ -159,7 +159,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
         == "less noise in all batches is caught from epsilon 4.004 upwards"
     )
     missed = strength.strength(Record.of(load("dp-robust-elimination")))
-    assert missed.mark == "one total leak went unnoticed"
+    assert missed.mark == "a total leak was missed"
     assert not of("ucb1").strength.ticks
 
 
@@ -186,7 +186,8 @@ def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
         "28 of 28 checks that can fail agree with the stated bounds (6 of 7 are partly our own). 1 more "
-        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times that regret would pass."
+        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times the measured regret "
+        "would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
@@ -202,7 +203,7 @@ UNBOUNDED = {  # gaussian-ts without its certificate
 
 def test_what_to_do_follows_from_the_verdict():
     assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
-    assert of("ucb1").following.startswith("Do not use it")
+    assert of("ucb1").following.startswith("Do not use this baseline")
     assert of("dp-nas").following.startswith(
         "Audit again with more runs (--budget thorough: runs, not epsilon): this only sharpens the test and "
         "tests no assumption. Answer 8 "
@@ -220,7 +221,7 @@ def test_what_to_do_follows_from_the_verdict():
 
 def test_intervals_say_what_they_rest_on():
     by = "proved by this tool; nobody else has checked"
-    assumed = "if 4 assumptions hold, 1 of them untested: ideal Laplace noise."
+    assumed = "if 4 assumptions hold (1 of them untested: ideal Laplace noise)."
     assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by}), {assumed}"
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
@@ -410,7 +411,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     assert f"digest of the suite of broken variants {table['digest']}" in read
     alone = render(Record.of(without_table(name)), drawn=False)
     assert MISSED not in alone
-    assert "The catalogue's suite of broken variants tries more; its results are not in this record." in alone
+    assert "The catalogue's suite tries more broken variants; its results are not in this record." in alone
 
 
 def test_a_mutant_of_the_record_that_passed_is_named():
@@ -478,15 +479,17 @@ def test_power_by_exact_computation_is_not_called_black_box():
 
 def test_loose_checks_are_called_loose_and_exponents_come_first():
     read, page = shown("dp-se")
-    assert "loose: code with 160 times this mean would pass" in read
-    assert "; loose: code with 160 times this mean would pass" in to_markdown(Record.of(load("dp-se")))
+    assert "a loose check: code with 160 times this mean would pass" in read
+    assert "; a loose check: code with 160 times this mean would pass" in to_markdown(
+        Record.of(load("dp-se"))
+    )
     assert page.index("Rates: exponents") < page.index("Mean against the bound")
     tight = copy.deepcopy(next(c for c in load("dp-se")["regret"]["checks"] if c["kind"] == "mean_bound"))
     tight["result"]["verdict"] = "consistent"
     tight["statistics"] |= {"mean": 9.0, "bound": 80.0, "sd": 1.0}
     assert limits.of(Check.read(tight)) == []
     tight["statistics"]["bound"] = 90.0
-    assert limits.of(Check.read(tight)) == ["loose: code with 10 times this mean would pass"]
+    assert limits.of(Check.read(tight)) == ["a loose check: code with 10 times this mean would pass"]
 
 
 def test_an_interval_without_width_says_why():

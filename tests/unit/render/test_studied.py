@@ -141,23 +141,29 @@ def test_the_printed_listing_has_its_own_line():
     [
         (
             "dp-imed",
-            "means of 30 runs, bars at 95 %; fine dots: ucb1, another algorithm, without privacy.",
+            "means of 30 runs, with 95 % bars; the fine dots are ucb1, another algorithm, without privacy.",
         ),
         (
             "adac-gope",
-            "Regret against rho in study S6: means of 30 runs, bars at 95 %; fine dots: linear-elimination, ",
+            "Regret against rho in study S6: means of 30 runs, with 95 % bars; the fine dots are "
+            "linear-elimination, ",
         ),
-        ("dp-robust-elimination", "in study S6: means of 30 runs, bars at 95 %; fine dots: ucb1, another"),
+        (
+            "dp-robust-elimination",
+            "in study S6: means of 30 runs, with 95 % bars; the fine dots are ucb1, another",
+        ),
         (
             "dp-nas",
-            "Samples against epsilon in study S6: means of 30 runs, bars at 95 %; fine dots: nas, another",
+            "Samples against epsilon in study S6: means of 30 runs, with 95 % bars; the fine dots are nas, "
+            "another",
         ),
         (
             "dp-lin-ucb",
-            "Regret against epsilon in study S6: means of 30 runs, bars at 95 %; fine dots: lin-ucb-",
+            "Regret against epsilon in study S6: means of 30 runs, with 95 % bars; the fine dots are "
+            "lin-ucb-",
         ),
         ("gaussian-ts", "Its promise follows from other parameters, so there is no epsilon to plot"),
-        ("dp-se", "Regret against epsilon: with privacy (points) and without (fine dots)."),
+        ("dp-se", "Regret against epsilon, with privacy (points) and without (fine dots)."),
     ],
 )
 def test_a_page_says_where_its_line_is_from(name, said):
