@@ -74,7 +74,7 @@ class ShownOutput(io.TextIOBase):
             self._pass_on(printable(shown))
             if _Allowance.left <= 0:
                 self.end()
-                self._pass_on("(too much was printed; the rest is not shown)\n")
+                self._pass_on("(too much was printed; no more is shown)\n")
         return whole
 
     def _pass_on(self, text: str) -> None:
