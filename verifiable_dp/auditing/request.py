@@ -108,8 +108,8 @@ class AuditOptions(TypedDict, total=False):
         Whether to bound also delta at many epsilons, and epsilon at many deltas; always done with `rho` or
         `mu`.
     request
-        File with the request. It is written before the target's code runs or, if it exists, compared with
-        this call. The record always holds a copy.
+        File with the request. The file is written before the target's code runs or, if it already exists,
+        compared with this call. The record always holds a copy.
     cage
         Isolation of a user's code on Linux: ``none`` (the default), ``best`` (no root rights, network, other
         processes or files except its own temporary ones, and limited processor time and memory, where this

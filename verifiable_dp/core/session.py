@@ -269,7 +269,7 @@ class Session:
             self._key, self._behind = key, False
 
     def close(self) -> None:
-        """Release the file for another session; this one is closed."""
+        """Close the session, and release its file for another session."""
         with self._right.alone():
             if self._behind:
                 self._commit(self._now, at_once=True)
