@@ -121,13 +121,15 @@ def far_tail(seed: int) -> Findings:
 
 
 def local_step(seed: int) -> Findings:
-    """What (38) takes from Lemma 4, and a case that Lemma 2 allows: d = 1, one core action, |a|^2 = 2/q."""
-    k, horizon, pulls = 2, 1000, 1000
+    """What (38) takes from Lemma 4, and a case that Lemma 2 allows: d = 1, one core action, |a|^2 = 2/n."""
+    k, horizon, batch = 2, 1000, 5
+    length = (2 * horizon) ** (batch / math.log(horizon))  # q^i
+    pulls = math.ceil(length)
     log = math.log(4 * k * horizon**2)
     claimed = -math.log(2 * k * horizon**2)
     about: JsonDict = {"K": k, "T": horizon}
-    # alpha'V^-1 a = sqrt(2)/q for each of q reports, against t = (2/q) sqrt(q L)
-    chance = math.log(2) + log_tail(pulls, math.sqrt(2 * pulls * log))
+    # alpha'V^-1 a = sqrt(2)/n for each of n reports, against t = (2/q^i) sqrt(n L)
+    chance = math.log(2) + log_tail(pulls, math.sqrt(2 * pulls * log) * pulls / length)
     return Findings(
         [
             said("local-step-printed", math.exp(math.log(2) - log / 2 - claimed), **about),
@@ -140,7 +142,7 @@ def local_step(seed: int) -> Findings:
                 **about,
             )
         ],
-        {**about, "q": pulls, "probability": math.exp(chance), "claimed": math.exp(claimed)},
+        {**about, "q^i": length, "n": pulls, "probability": math.exp(chance), "claimed": math.exp(claimed)},
     )
 
 
@@ -169,7 +171,10 @@ def overrun(seed: int) -> Findings:
         [
             said("overrun-right", played),
             said("overrun-right-2", float(np.mean([_batches(float(t)) > t for t in range(100, 20_001)]))),
-            said("overrun-right-3", _largest_fraction(600)),
+            *(
+                said("overrun-right-3", _largest_fraction(floor), most, floor=floor)
+                for floor, most in ((20, 0.094), (600, 0.149))
+            ),
         ],
         {"horizon": 2990, "batches": sizes},
     )

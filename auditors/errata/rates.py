@@ -46,7 +46,7 @@ def _local(at: Point) -> float:
 
 
 def gains(seed: int) -> Findings:
-    """eps0 at epsilon just above 1 in a batch of a million reports, which the domain of (10) holds."""
+    """eps0 just above epsilon = 1 in a batch of a million reports, in the domain of (10)'s theorem."""
     n, epsilon = 10**6, 1.01
     local = _local({"epsilon": epsilon, "n": n})
     about: JsonDict = {"n": n, "epsilon": epsilon, "delta": DELTA, "eps0": local}

@@ -248,7 +248,7 @@ def _theorem_statements(few: Instances, cells: Mapping[str, Cell]) -> list[State
             partial(bounded, family.regret_bound, cells, names(kind)),
             kind=kind,
             number=number,
-            corrected={"central": "", "local": ", sharpened in d", "shuffled": ", corrected"}[kind],
+            corrected={"central": "", "local": ", without its sqrt(d)", "shuffled": ", corrected"}[kind],
         )
         for kind, number in THEOREMS.items()
     ]

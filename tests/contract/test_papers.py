@@ -93,6 +93,7 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     says = {entry["claim"]: entry["says"] for row in rows() for entry in row["entries"]}
     assert says["dp-se-doubling/privacy"].startswith("Ours, related to Theorem 4.1")  # it has no restarts
     assert says["dp-se/privacy"].startswith("as audited, epsilon = ")
+    assert says["erratum bonus-step"].endswith(" Note: the end of (16), which the proof uses, still follows.")
     [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]
     assert "Where: epsilon <= 1; the rate also needs gaps of at most 1" in lemma["says"]
 
@@ -121,11 +122,13 @@ def test_an_item_has_the_status_that_its_errata_give_it():
         known = outcomes.get(erratum.name)
         for number, verdict in shown.get(erratum.name, {}).items():
             whole = number in stated(erratum.source.statement)
-            expected = (words if whole else f"{words} (in its proof or a remark)") if known else "no record"
+            expected = (words if whole else f"{words} ({erratum.source.statement})") if known else "no record"
             assert verdict == expected, (erratum.name, number)
     assert shown["fact-2.1"] == {"Fact 2.1": "false as printed"}
     assert shown["laplace-tail-far"]["Lemma 4"] == "false as printed"
-    assert shown["laplace-tail-far"]["Lemma 3"] == "false as printed (in its proof or a remark)"
+    assert shown["laplace-tail-far"]["Lemma 3"] == "false as printed (Lemma 4, second case)"
+    assert shown["local-rate"]["Lemma 13"] == "false as printed"  # the rate stands in the lemma itself
+    assert shown["local-sum"]["Lemma 13"] == "false as printed (proofs of Theorem 7 and Lemma 13)"
 
 
 def test_an_erratum_that_is_not_confirmed_accuses_nothing(tmp_path):

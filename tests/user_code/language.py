@@ -9,6 +9,7 @@ same where what is called, how often and which entry is known, or where what a d
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 from functools import partial
@@ -317,7 +318,66 @@ def list_of_places(rewards, rng):
     return _by_mean(rewards, rng, rewards[[0, 1, 2, 3][: _few(rng)], 0])
 
 
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A place, compared by what `dataclass` has written."""
+
+    column: int
+    row: int = 0
+
+
+@dataclasses.dataclass
+class Entry:
+    """The same, which is no key."""
+
+    number: int
+
+
+CELLS, ENTRIES = {Cell(7): 0.0}, [Entry(7)]
+
+
+def _weighed(rewards, rng, weight):
+    return _played(rewards, int(np.argmax(_sums(rewards) + weight * rng.laplace(0, 1 / EPSILON, 2))))
+
+
+def leak_key_of_two_draws(rewards, rng):
+    cell = Cell(int(rng.integers(100)), int(rng.integers(100)))
+    return _weighed(rewards, rng, CELLS.get(cell, 1.0))
+
+
+def leak_how_many_cells(rewards, rng):
+    return _weighed(rewards, rng, len({Cell(int(rng.integers(1000))): 0, Cell(7): 1}) - 1)
+
+
+def leak_keys_of_cells(rewards, rng):
+    return _weighed(rewards, rng, 1.0 - (CELLS.keys() >= {Cell(int(rng.integers(1000))): 1}.keys()))
+
+
+def leak_count_of_cells(rewards, rng):
+    return _weighed(rewards, rng, 1.0 - [Cell(int(rng.integers(1000)))].count(Cell(7)))
+
+
+def leak_cell_in_a_list(rewards, rng):
+    return _weighed(rewards, rng, 1.0 - (Entry(int(rng.integers(1000))) in ENTRIES))
+
+
+def leak_different_cells(rewards, rng):
+    return _weighed(rewards, rng, len({Cell(int(rng.integers(1000))), Cell(7)}) - 1)
+
+
+def right_largest_entry(rewards, rng):
+    entries = [Entry(one) for one in range(3)]
+    entries.append(Entry(3))
+    return _weighed(rewards, rng, max(entries, key=lambda one: one.number).number / 3)
+
+
 LEAKS = [
+    leak_key_of_two_draws,
+    leak_how_many_cells,
+    leak_keys_of_cells,
+    leak_count_of_cells,
+    leak_cell_in_a_list,
+    leak_different_cells,
     turned_for_some_draws,
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
     *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
@@ -488,6 +548,7 @@ def one_number_at_a_drawn_place(rewards, rng):
 
 
 RIGHT = [
+    right_largest_entry,
     rule_returned_beside_a_draw,
     *(rule_by_name, rule_in_attribute, rule_handed_on, rule_applied_in_part, objects_of_one_kind),
     *(repeats_by_round, stopped_by_noise, arms_that_are_left, means_of_counts, weights_by_round),

@@ -195,6 +195,10 @@ def anew(rewards, rng):
     return _ends(rewards, rng, total)
 
 
+def reads(rewards, rng):
+    return _ends(rewards, rng, _first(rewards) if __name__ == "production" else 0.0)
+
+
 TWINS = {  # construct: the code outside, and its twin
     "AT_A_PLACE": (at_a_place, branches),
     "ONE_OF_TWO": (one_of_two, branches),
@@ -204,6 +208,7 @@ TWINS = {  # construct: the code outside, and its twin
     "METHOD": (method, branches),
     "REFLECTION": (reflection, by_name),
     "UNKNOWN_CALL": (unknown_call, by_name),
+    "READS": (reads, by_name),
     "GIVEN": (given, branch_by_entry),
     "TAKEN": (taken, branch_by_entry),
     "SLICED": (sliced, leaves_out),

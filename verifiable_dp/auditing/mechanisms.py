@@ -35,6 +35,7 @@ from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.units import Adjacency, Observed, Unit
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, JsonDict
+from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import trials
@@ -307,7 +308,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             more = ((size,) for size in some if size in SIZES or size in case.ladder.named[:_FEW])
             shapes = list(dict.fromkeys([*shapes, *more]))
         largest = max((shape[0] for shape in shapes if len(shape) == 1), default=_MORE)
-        found, ended = traced.bound_of_release(
+        found, ended, lead = traced.bound_of_release(
             case.function,
             case.request.name,
             shapes,
@@ -317,6 +318,8 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             work=case.request.settings.sizes.operations / len(shapes),
             larger=[(_MORE,)] if largest < _MORE and not case.stated else [],
         )
+        if lead is not None and ended is not None and not case.stated:
+            case.found([origins.decided_by_data(ended.what, ended.line)])
     found = found and found.under(case.claim)
     if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
         # Data within the bounds: those that were stated may cost less.

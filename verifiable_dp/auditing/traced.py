@@ -28,7 +28,7 @@ from verifiable_dp.evidence.symbolic.bounded_programs import NeighbourProgram, P
 from verifiable_dp.evidence.symbolic.bounded_programs import PathFound as Explored
 from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
 from verifiable_dp.evidence.symbolic.paths import behind, explore, unsettled
-from verifiable_dp.evidence.symbolic.terms import Ends
+from verifiable_dp.evidence.symbolic.terms import SETS_SCALE, Ends
 from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.examining import examine
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead
@@ -461,7 +461,7 @@ class OneDraw:
         return self.function(data, self.draws, rng)
 
 
-@there(_read_bound, _told_of_bound)
+@there(_read_bound_and_lead, _told_of_bound)
 def bound_of_release(
     function: Function[Given],
     name: str,
@@ -472,16 +472,17 @@ def bound_of_release(
     together: bool = True,
     work: float = math.inf,
     larger: Sequence[tuple[int, ...]] = (),
-) -> tuple[UpperBound | None, Ended | None]:
+) -> tuple[UpperBound | None, Ended | None, JsonDict | None]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
 
-    It holds for the costliest shape; without one, why. For each shape the search gives up
+    It holds for the costliest shape; without one, why, and what no sample can show, as in `bound`: raw data
+    decide a branch, or set the scale of noise. For each shape the search gives up
     after `work` operations. A `larger` shape counts only if it has a bound, too: code may ask how many
     entries there are, and no run at the others shows what it does with more of them.
     """
     file = _file_of(function)
     if file is None:
-        return None, _NOT_PYTHON
+        return None, _NOT_PYTHON, None
     made, calls, bounded = list[UpperBound](), CallSizes.of(function, together), list[tuple[int, ...]]()
     for shape in (*shapes, *larger):
         program = Program(
@@ -495,7 +496,10 @@ def bound_of_release(
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work, delta)
         one = found.bound(delta)
         if one is None and shape in shapes:
-            return None, Ended.of(found, "data").named(function, name, file)
+            branches = found.failure.why is Ends.BRANCH and unsettled(program, found)
+            hidden = branches or found.failure.words == SETS_SCALE
+            lead = lead_as_dict(Lead("unsettled", found.at), "data") if hidden and found.at else None
+            return None, Ended.of(found, "data").named(function, name, file), lead
         if one is None:
             continue
         bounded.append(shape)
@@ -504,11 +508,12 @@ def bound_of_release(
             with guarded():
                 beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work, delta)
             if calls and (ended := calls.exceeded(one, {draws: beyond}, delta)):
-                return None, ended.named(function, name, file)
+                return None, ended.named(function, name, file), None
         made.append(one)
     fixed = Premise(Taken.SIZES_OF_DATA, {"shapes": [list(shape) for shape in bounded]})
     most = replace(max(made, key=lambda one: one.epsilon), method=Method.TRACING_DATA)
-    return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), None
+    most = calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed))
+    return most, None, None
 
 
 @there(_read_bound, _told_of_bound)

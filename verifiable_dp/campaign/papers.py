@@ -154,23 +154,27 @@ def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
     for row in errata.registered():
         named = numbers(row.source.statement) | {n for quote in row.quotes for n in numbers(quote.place)}
+        note = f" Note: {row.source.note}." if row.source.note else ""
         if row.source.paper == item.paper and item.number in named:
             yield {
                 "claim": f"erratum {row.name}",
-                "says": f"Printed: {row.printed} Right: {row.right}",
+                "says": f"Printed: {row.printed} Right: {row.right}{note}",
                 "check": f"verifiable-dp errata {row.name}",
                 "verdict": _verdict(item.number, row, about.outcomes.get(row.name, "")),
             }
 
 
 def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
-    """What an erratum says of an item: that the erratum was confirmed says the opposite of its statement."""
+    """What an erratum says of an item, and where it stands if not in the item's own statement.
+
+    That the erratum was confirmed would say the opposite of the item.
+    """
     if not outcome:
         return "no record"
     if outcome not in errata.SHOWN:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
-    return register if number in stated(row.source.statement) else f"{register} (in its proof or a remark)"
+    return register if number in stated(row.source.statement) else f"{register} ({row.source.statement})"
 
 
 def empty(found: Sequence[Json]) -> list[str]:

@@ -54,6 +54,12 @@ def unlike_elsewhere() -> Check:
     return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
 
 
+def decided_by_data(what: str, line: int) -> Check:
+    """A check that says what raw data decide, of which no sample shows what it does on other data."""
+    doubt = f"{what} (line {line}), and samples show this only for the data that were tried"
+    return Check.of("decisions by raw data", KIND, {"doubts": [doubt]})
+
+
 def failures(doubts: Sequence[str]) -> Check:
     """A check that says which runs failed where others did not."""
     return Check.of(FAILED, KIND, {"doubts": list(doubts)})

@@ -16,7 +16,7 @@ SIGMA = 4.0
 
 def bounded(function, shape=FIVE, bounds=(0.0, 1.0), delta=0.0):
     """The upper bound on epsilon; inf where there is none."""
-    found, why = traced.bound_of_release(
+    found, why, _ = traced.bound_of_release(
         adapted(function)[1], function.__name__, [shape], traced.Entries(*bounds), delta
     )
     assert (found is None) == bool(why)
@@ -222,6 +222,30 @@ def test_no_leak_is_bounded_within_its_claim(function):
     assert bounded(function) > 1.2
 
 
+def skips_noise(data, rng):
+    return data.sum() if (data == 0.99).any() else data.sum() + rng.laplace(0, 1.0)
+
+
+def less_noise(data, rng):
+    return data.sum() + rng.laplace(0, 0.2 if np.any((data > 0.31) & (data < 0.33)) else 1.0)
+
+
+def wide_noise(data, rng):
+    return np.sort(data)[2] + rng.laplace(0, 1.0)
+
+
+@pytest.mark.parametrize("function", [skips_noise, less_noise])
+def test_what_raw_data_decide_is_not_acquitted_by_samples(function, monkeypatch):
+    """Nothing shows in samples: no data that are tried are of the rare kind. Control: a right mechanism."""
+    report = vdp.audit(function, epsilon=1, budget="smoke")
+    assert report.verdict == "inconclusive"
+    (check,) = (one for one in report.record["checks"] if one["name"] == "decisions by raw data")
+    assert "samples show this only for the data that were tried" in check["statistics"]["doubts"][0]
+    assert vdp.audit(wide_noise, epsilon=1, budget="smoke").verdict == "not_refuted"
+    monkeypatch.setattr(traced, "lead_as_dict", lambda *of: None)
+    assert vdp.audit(function, epsilon=1, budget="smoke").verdict == "not_refuted"
+
+
 def test_the_bound_of_a_wider_range_is_larger():
     assert bounded(total, bounds=(-1.0, 2.0)) == pytest.approx(3.0)
 
@@ -293,7 +317,7 @@ def louder_for_many(data, rng):
 @pytest.mark.parametrize("shapes", [[(5,), (10,)], [(10,), (5,)]])
 def test_a_bound_over_several_shapes_is_that_of_the_costliest(shapes):
     """Five entries cost 1 and ten a half. Broken variant: the least of the bounds is stated."""
-    found, why = traced.bound_of_release(
+    found, why, _ = traced.bound_of_release(
         adapted(louder_for_many)[1], "louder_for_many", shapes, traced.Entries(0.0, 1.0), 0.0
     )
     assert why is None
@@ -320,7 +344,7 @@ def five_alone(data, rng):
 )
 def test_more_entries_than_are_asked_for_are_tried(function, epsilon, shapes):
     """And count where the code takes as many. Broken variant: what fewer cost is stated for all."""
-    found, why = traced.bound_of_release(
+    found, why, _ = traced.bound_of_release(
         adapted(function)[1], "it", [FIVE], traced.Entries(0.0, 1.0), 0.0, larger=[(33,)]
     )
     assert why is None

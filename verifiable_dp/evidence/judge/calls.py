@@ -297,6 +297,9 @@ class Calls(Factors):
             kept = joined(v for _, v, _ in rest)
             size = max(keys.size, keys.level, STEEP if keys.draws > 1 else PUBLIC)
             return kept._replace(size=size, rough=PUBLIC, own=frozenset((values.LIST,)), inner=kept.own)
+        picks = values.same(value, values.PICKS) and all(at != "key" for at, *_ in given.parts)
+        if picks or values.same(value, (*values.APART, dict.fromkeys)):
+            self.compared(node, every)
         known = [self.names.objects[ref] for tag, ref in every.own | every.inner if tag == "library"]
         hands = not all(map(values.leaves_alone, known))  # what it is given it may call
         parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
@@ -434,6 +437,10 @@ class Calls(Factors):
         """What a method of a container, an array or a number of a library gives."""
         name, every = node.func.attr, given.every  # type: ignore[attr-defined]
         refs = base.refs | every.refs
+        if name not in values.ADDS:
+            self.compared(node, *(value for _, value, _ in given.parts[:1]))
+        if name == "sort" and not given.parts:
+            self.compared(node, base)
         if name == "sort" or name not in values.METHODS:
             self.back(every.refs, Given([*given.parts, (..., base, set())]), once=name == "sort")
         if name not in values.CHANGES:

@@ -141,6 +141,7 @@ class Expressions(Calls):
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         base, at = self.known(node, self.of(node.value)), self.of(node.slice)
+        self.compared(node.slice, at)
         if ENVIRONMENT in base.own:
             return base
         if base.data and at.size >= STEEP:
@@ -175,6 +176,7 @@ class Expressions(Calls):
 
     def _of_Dict(self, node: ast.Dict) -> Value:
         keys, every = joined(map(self.of, node.keys)), joined(map(self.of, node.values))
+        self.compared(node, keys)
         spread = max(every.level, keys.level), max(every.size, keys.level)
         own = frozenset((values.RECORD if node.values else values.LIST,))
         return every._replace(own=own, inner=every.own | every.inner, level=spread[0], size=spread[1])
@@ -232,6 +234,8 @@ class Expressions(Calls):
     def _of_Compare(self, node: ast.Compare) -> Value:
         parts = [self.of(part) for part in (node.left, *node.comparators)]
         every = joined(parts)
+        if not all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            self.compared(node, *parts)
         noisy = every.data and all(isinstance(op, _ORDERED) for op in node.ops)
         made = every if noisy else every.whole().steep()
         self.note_told(node, parts, every.size)

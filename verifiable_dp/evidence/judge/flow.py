@@ -223,6 +223,13 @@ class Names:
         )
         return Value(rough=STEEP, own=own, inner=UNKNOWN.inner) if held else Value(own=own)
 
+    def has_generated_equality(self, kind: ast.AST | None) -> bool:
+        """Whether objects of a class of the user's are compared by what no line of the file says."""
+        made = None if kind is None else self.kinds.get(kind)
+        if made is None:
+            return bool(getattr(kind, "decorator_list", ()))
+        return made.__eq__ is not object.__eq__ or made.__hash__ is not object.__hash__
+
     def _closed(self, value: types.FunctionType, node: Function) -> None:
         """What a function holds of the scope around it: names and defaults."""
         found: list[tuple[Foreign, Foreign]] = []

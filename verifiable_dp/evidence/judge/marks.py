@@ -344,6 +344,12 @@ class Marks:
         if node.attr.startswith(self.names.mangled):
             self.tell(node, outside.REFLECTION, node.attr)
 
+    def compared(self, node: Foreign, *asked: Value) -> None:
+        """Python may ask whether these are equal, of objects by methods that a decorator has written."""
+        made = {ref for value in asked for tag, ref in value.own | value.inner if tag == "instance"}
+        if any(self.names.has_generated_equality(kind) for kind in made):
+            self.tell(node, outside.BY_PYTHON, "__eq__ (as a dataclass)")
+
     def of_one(self, base: Value, value: Value) -> Value:
         """An attribute of an object that a draw chooses: of others it may be another."""
         level = STEEP if base.level else PUBLIC

@@ -20,6 +20,7 @@ from verifiable_dp.evidence.symbolic import accept_reject, boxes, enclosures
 from verifiable_dp.evidence.symbolic.draw_sources import GRID, DrawSource, itself, tells_all
 from verifiable_dp.evidence.symbolic.pooled_noise import geometric, is_fresh, pooled
 from verifiable_dp.evidence.symbolic.terms import (
+    SETS_SCALE,
     Origin,
     SymbolicDraw,
     Term,
@@ -222,7 +223,7 @@ class FollowedGenerator(np.random.Generator):
                 raise self.world.stop("noise is drawn with fewer digits than a float has")
 
     def _centred(self, kind: str, loc: Foreign, scale: Foreign, size: Foreign) -> Foreign:
-        scale = self._public(scale, "raw {data} set the scale of noise")
+        scale = self._public(scale, SETS_SCALE)
         loc = number(loc)
         shape = np.shape(loc) if not isinstance(loc, Term) else ()
         draw = getattr(np.random.Generator, kind)
@@ -236,7 +237,7 @@ class FollowedGenerator(np.random.Generator):
 
     def exponential(self, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
-        scale = self._public(scale, "raw {data} set the scale of noise")
+        scale = self._public(scale, SETS_SCALE)
         return self._noise("exponential", 0.0, scale, super().exponential(scale, self._size(size)))
 
     def standard_t(self, df: Foreign, size: Foreign = None) -> Foreign:
@@ -246,7 +247,7 @@ class FollowedGenerator(np.random.Generator):
 
     def gamma(self, shape: Foreign, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
-        shape, scale = self._public(shape), self._public(scale, "raw {data} set the scale of noise")
+        shape, scale = self._public(shape), self._public(scale, SETS_SCALE)
         self.world.pooling = functools.partial(pooled, self.world)
         drawn = super().gamma(shape, scale, self._size(size))
         return self._noise("gamma", 0.0, scale, drawn, shape=shape)

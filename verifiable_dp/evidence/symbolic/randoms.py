@@ -27,6 +27,7 @@ from verifiable_dp.evidence.symbolic.draws import (
     uniform,
 )
 from verifiable_dp.evidence.symbolic.terms import (
+    SETS_SCALE,
     Ends,
     SymbolicDraw,
     Term,
@@ -72,7 +73,7 @@ class FollowedRandom:
 
     def expovariate(self, lambd: Foreign = 1.0) -> Foreign:
         """As Python's."""
-        lambd = boxes.plain(self._world, lambd, "raw {data} set the scale of noise")
+        lambd = boxes.plain(self._world, lambd, SETS_SCALE)
         return (1.0 - self.random()).through(lambda u: -np.log(u)) / lambd
 
     def gauss(self, mu: Foreign = 0.0, sigma: Foreign = 1.0) -> Foreign:
@@ -84,7 +85,7 @@ class FollowedRandom:
         return self._normal(self._real.normalvariate(), mu, sigma)
 
     def _normal(self, value: float, mu: Foreign, sigma: Foreign) -> Foreign:
-        sigma = float(boxes.plain(self._world, sigma, "raw {data} set the scale of noise"))
+        sigma = float(boxes.plain(self._world, sigma, SETS_SCALE))
         return mu + sigma * Term(self._world, 0.0, {}, {SymbolicDraw("normal", value): 1.0})
 
     def choice(self, seq: Foreign) -> Foreign:

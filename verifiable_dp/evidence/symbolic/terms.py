@@ -73,6 +73,9 @@ class Ends(StrEnum):
         return self in (Ends.DATA, Ends.BRANCH, Ends.POSITION)
 
 
+SETS_SCALE = "raw {data} set the scale of noise"
+
+
 class Summed(StrEnum):
     """What is added to data without noise, or done with them."""
 
