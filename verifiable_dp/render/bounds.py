@@ -13,7 +13,7 @@ from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import limits
-from verifiable_dp.render.audited import settings
+from verifiable_dp.render.parameters import settings
 from verifiable_dp.render.strength import capital, many, variants
 
 

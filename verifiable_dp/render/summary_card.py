@@ -12,7 +12,7 @@ from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState
-from verifiable_dp.render import audited, regrets, strips
+from verifiable_dp.render import audited, parameters, regrets, strips
 from verifiable_dp.render.bounds import interval, premises, taken
 from verifiable_dp.render.following import Open, caveats, following, open_hazards, parted
 from verifiable_dp.render.promised import promise
@@ -290,11 +290,17 @@ def _held(record: Record, terse: int) -> str:
     found = [words.counted(record)]
     if record.verdict == "inconclusive" and record.checks:
         found.append(f"{capital(words.why(record))}.")
-    if record.regret and terse < 2:
-        loose = regrets.loose(record)
-        coarse = f"; {loose} would miss tenfold regret" if loose else ""
-        where = " (other settings)" if audited.elsewhere(record) else ""
-        found.append(f"{words.measured(record)}{where}: {regrets.agreeing(record)}{coarse}.")
+    if record.regret:
+        what, private = words.measured(record), parameters.at_other_privacy(record)
+        if terse < 2:
+            loose = regrets.loose(record)
+            coarse = f"; {loose} would miss a tenfold excess" if loose else ""
+            where = (
+                f" at {private}" if private else ", other settings" if parameters.differing(record) else ""
+            )
+            found.append(f"{what}{where}: {regrets.agreeing(record)}{coarse}.")
+        elif private:
+            found.append(f"{what} measured at {private}.")
     return " ".join(filter(None, found))
 
 
