@@ -50,13 +50,24 @@ def is_printed(record: Record) -> bool:
     return bool(record.target.role == Role.PRINTED)
 
 
-CHECK = (  # what `verify` does with a record, and what it does not notice
+_CHECK = (
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
-    "of the target's code; with it, it runs the audit again and compares every count. Neither notices a "
-    "fault in this tool, a false untested assumption, or different code in production. An editor can write "
-    "a new digest, too: then only --rerun exposes changed counts, and only a signature exposes changed "
+    "of the target's code; with it, it runs the audit again and compares every count of it. Neither notices "
+    "a fault in this tool, a false untested assumption, or different code in production. An editor can write "
+    "a new digest, too: then only --rerun exposes changed counts{}, and only a signature exposes changed "
     "words, dates and declarations."
 )
+_SUITE = (
+    " It does not repeat the catalogue's suite of broken variants, whose results are copied: it compares "
+    "them only with a mutants.json in the record's folder or the one above that has the digest "
+    "{}, and only verify mutants.json --rerun repeats those."
+)
+
+
+def check(record: Record) -> str:
+    """What `verify` does with a record, and what it does not notice."""
+    table = record.kill_table
+    return _CHECK.format(" of this audit") + _SUITE.format(table.digest) if table else _CHECK.format("")
 
 
 def note(record: Record) -> str:

@@ -239,7 +239,7 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "worlds": timelines.worlds,
         "tried": kills.tried(record),
         "terms": promised.terms(record) if record.claim else [],
-        "check": words.CHECK,
+        "check": words.check(record),
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
