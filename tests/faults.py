@@ -1811,7 +1811,7 @@ FAULTS = (
         'str(f"release: {DETERMINISTIC}',
         "code without any randomness is audited as if it had some",
         (
-            "tests/statistical/test_user_code.py::test_without_power_the_note_says_why_and_what_to_try",
+            "tests/statistical/test_user_code.py::test_without_power_the_note_says_why",
             "tests/e2e/test_cli.py::test_unusable_input_gets_one_line_and_writes_nothing",
         ),
     ),

@@ -11,7 +11,7 @@ from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, questions, words
 from verifiable_dp.record.decision import WEAK, caught, decision
-from verifiable_dp.record.model import Record
+from verifiable_dp.render import advice
 from verifiable_dp.render.promised import of_a_person
 from verifiable_dp.render.strength import capital, could_pass, many, variants
 
@@ -127,12 +127,14 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         )
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record.verdict == "inconclusive":
-        more = f"Audit again with more runs ({_more(record)}) or named pairs of inputs"
-        more = f"{more}; they sharpen the test, and give no upper bound."
+        helps = advice.undecided(record)
+        more = f"Audit again with more runs ({advice.more_runs(record)}) or named pairs of inputs"
+        more = f"{capital(helps)}." if helps else f"{more}; they sharpen the test, and give no upper bound."
         if (ended := record.unbounded) and ended.file:
             at = f"{ended.file}:{ended.line}" if ended.line else ended.file
             first = f"First obstacle to an upper bound: {at} ({ended.what})"
-            more = f"{first}. More runs ({_more(record)}) only sharpen the test."
+            runs = f"More runs ({advice.more_runs(record)}) only sharpen the test."
+            more = f"{first}. {more if helps else runs}"
         return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
@@ -142,7 +144,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     if words.keeps_own_action(record):
         first += "Keep users' actions from the operator. "
     if caught(record) > WEAK:
-        option = _more(record)
+        option = advice.more_runs(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
         none = "and gives no upper bound" if record.epsilon_upper is None else "and tests no assumption"
         first += f"Audit again{runs}: this only sharpens the test{'' if brief else f' {none}'}. "
@@ -167,11 +169,6 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if terse:
         return f"{asked}; {many(left.grave, 'limit')} {can}."
     return f"{asked}. {capital(grave)} {can}, whatever you answer."
-
-
-def _more(record: Record) -> str:
-    """The option for more runs than a record's audit had."""
-    return f"--budget {'SECONDS' if record.plan.budget == 'thorough' else 'thorough'}"
 
 
 def open_hazards(record: Reviewed) -> tuple[Open, ...]:

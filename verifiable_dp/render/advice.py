@@ -1,0 +1,29 @@
+"""What decides an undecided claim: one source for findings and for what to do next, so that both agree."""
+
+from __future__ import annotations
+
+from verifiable_dp.evidence import origins
+from verifiable_dp.record import conclude
+from verifiable_dp.record.model import Record
+
+_MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
+_SEEDED = (
+    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
+)
+
+
+def undecided(record: Record) -> str:
+    """What to do about an undecided claim where sharper tests alone are not it; empty elsewhere."""
+    if any(one.kind == origins.KIND and one.verdict == "inconclusive" for one in record.checks):
+        return _SEEDED
+    if record.reason == "unsearched" and conclude.constant(record.checks):
+        return (
+            f"give the search more runs ({more_runs(record)}), so that it may find an event that can come "
+            "out in two ways; if it finds none, audit a longer --horizon, or other --bounds or data"
+        )
+    return ""
+
+
+def more_runs(record: Record) -> str:
+    """The option for more runs than a record's audit had."""
+    return f"--budget {_MORE.get(str(record.plan.budget), 'thorough')}"
