@@ -80,7 +80,7 @@ OUTCOMES = {
     "within_the_claim": "within the claim",
     "undecided": "undecided",
 }
-UNDECIDED = "nothing caught it, and its true epsilon is not known: it may keep the promise or leak"
+UNDECIDED = "nothing caught any of these, and what each leaks is not known: it may keep the promise or not"
 
 
 def others(record: Record) -> Sequence[Passed]:

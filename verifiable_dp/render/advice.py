@@ -6,21 +6,26 @@ from verifiable_dp.evidence import origins
 from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
 
+_TWO_WAYS = (
+    ", so that it may find an event that can come out in two ways; if it finds none, audit a longer "
+    "--horizon, or other --bounds or data"
+)
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
 _SEEDED = (
     "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
 )
 
 
-def undecided(record: Record) -> str:
-    """What to do about an undecided claim where sharper tests alone are not it; empty elsewhere."""
+def undecided(record: Record, *, brief: bool = False) -> str:
+    """What to do about an undecided claim where sharper tests alone are not it; empty elsewhere.
+
+    Brief with what to do first alone.
+    """
     if any(one.kind == origins.KIND and one.verdict == "inconclusive" for one in record.checks):
         return _SEEDED
     if record.reason == "unsearched" and conclude.constant(record.checks):
-        return (
-            f"give the search more runs ({more_runs(record)}), so that it may find an event that can come "
-            "out in two ways; if it finds none, audit a longer --horizon, or other --bounds or data"
-        )
+        first = f"give the search more runs ({more_runs(record)})"
+        return first if brief else f"{first}{_TWO_WAYS}"
     return ""
 
 

@@ -127,7 +127,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         )
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record.verdict == "inconclusive":
-        helps = advice.undecided(record)
+        helps = advice.undecided(record, brief=brief)
         more = f"Audit again with more runs ({advice.more_runs(record)}) or named pairs of inputs"
         more = f"{capital(helps)}." if helps else f"{more}; they sharpen the test, and give no upper bound."
         if (ended := record.unbounded) and ended.file:
@@ -167,7 +167,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
         return f"{asked}."
     can = "can, too" if yours.grave else "can void the promise"
     if terse:
-        return f"{asked}; {many(left.grave, 'limit')} {can}."
+        return f"{asked}; {left.grave} of {many(left.count, 'limit')} {can}."
     return f"{asked}. {capital(grave)} {can}, whatever you answer."
 
 
@@ -178,13 +178,16 @@ def open_hazards(record: Reviewed) -> tuple[Open, ...]:
 
 def parted(record: Reviewed) -> tuple[Open, Open]:
     """The open hazards that a declaration can close, and those that none can, which limit the evidence."""
-    still = {row["id"] for row in record.blocks["hazards"] if row["status"] in UNSETTLED}
+    status = {row["id"]: row["status"] for row in record.blocks["hazards"]}
+    still = {name: found for name, found in status.items() if found in UNSETTLED}
     parts = []
     for declarable, head in (
         (True, "for your team to settle in a declaration (verifiable-dp declare)"),
-        (False, "limits of this evidence, which no declaration closes"),
+        (False, "limits of this evidence, which no declaration closes: test or accept them"),
     ):
         found = [h for h in HAZARDS if h.declarable == declarable and h.id in still]
+        if holes := sum(still[h.id] == "hole" for h in found):
+            head = f"{head}, {holes} of them declared as {'a hole' if holes == 1 else 'holes'}"
         groups = ((bears, tuple((h.id, h.brief) for h in found if h.bears == bears)) for bears in BEARS)
         parts.append(Open(f"{len(found)} {head}", tuple((b.lower(), rows) for b, rows in groups if rows)))
     return parts[0], parts[1]

@@ -229,6 +229,7 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "edition": nist.EDITION,
         "unsettled": nist.UNSETTLED,
         "card": first,
+        "cut": [line.place for line in first.lines if line.more],
         "decision": decision(record),
         "interval": strips.of(record),
         "answers": questions.answers(record),

@@ -50,10 +50,10 @@ def apart(record: Record) -> str:
     )
 
 
-def at_other_privacy(record: Record) -> str:
+def at_other_privacy(record: Record, *, brief: bool = False) -> str:
     """At which epsilon, rho or mu regret was measured, where another is promised; else empty."""
     found = [one for one in differing(record) if one.private and one.name != "delta"]
-    return ", ".join(f"{one.name} {one.measured}, not {one.audited}" for one in found)
+    return ", ".join(f"{one.name} {one.measured}{'' if brief else f', not {one.audited}'}" for one in found)
 
 
 def differing(record: Record) -> list[Differs]:

@@ -111,8 +111,8 @@ def _sampled(record: Record) -> str:
     return said.format(1 / level) if level else ""
 
 
-def brief(record: Record, missed: int = 0) -> str:
-    """The sentence on the smallest leak that is caught.
+def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
+    """The sentence on the smallest leak that is caught; `terse` where there is little room.
 
     The excess of a fault that was `missed` is in none of the runs that were replayed.
     """
@@ -130,6 +130,7 @@ def brief(record: Record, missed: int = 0) -> str:
         runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
         bounded = record.epsilon_upper is not None
         others = f"other inputs {'rest on the conditional proof' if bounded else 'were not examined'}"
+        others = "other inputs: conditional proof" if terse and bounded else others
         if missed:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "which only the proof covers" if bounded else "which were not examined"

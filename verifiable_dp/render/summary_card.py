@@ -224,7 +224,7 @@ def _found_nothing(record: Record, terse: int) -> str:
     found = f"olds {scope}{calls}: {_between(record)}"
     if record.bound.scope == "certified" or not taken(record):
         return f"H{found}{'' if terse > 3 else f' ({_assumed(record)})'}"
-    return f"If {'its assumptions hold' if terse > 3 else _if_assumed(record)}, it h{found}"
+    return f"If {_if_assumed(record)}, it h{found}"
 
 
 def _but(record: Record) -> str:
@@ -300,7 +300,7 @@ def _held(record: Record, terse: int) -> str:
             )
             found.append(f"{what}{where}: {regrets.agreeing(record)}{coarse}.")
         elif private:
-            found.append(f"{what} measured at {private}.")
+            found.append(f"{what} only at {parameters.at_other_privacy(record, brief=True)}.")
     return " ".join(filter(None, found))
 
 
@@ -319,7 +319,7 @@ def _strong(record: Record, terse: int) -> str:
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
         return f"Weak: {weakness(record)}{more}.{rest}"
     but = missed(record)
-    return f"Strong: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
+    return f"Strong: {brief(record, terse=terse > 3).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
 
 def _vouches(record: Reviewed, around: Around, terse: int) -> str:
