@@ -111,7 +111,7 @@ def _guided(row: Json, delta: float) -> str:
 def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     """What to do next; brief with what can void the promise alone.
 
-    The names of limits are left out where it is `terse`, from 3 on those of questions, too.
+    The names of limits are left out from `terse` 2 on, from 3 on those of questions, too.
     """
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
@@ -166,8 +166,9 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if not grave:
         return f"{asked}."
     can = "can, too" if yours.grave else "can void the promise"
-    if terse:
-        return f"{asked}; {left.grave} of {many(left.count, 'limit')} {can}."
+    if terse > 1:
+        of_all = f"{left.grave} of " if terse < 3 else ""
+        return f"{asked}; {of_all}{many(left.count if of_all else left.grave, 'limit')} {can}."
     return f"{asked}. {capital(grave)} {can}, whatever you answer."
 
 

@@ -180,8 +180,8 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     )
 
 
-# Steps to a terser screen; each leaves out what the sections below say in full: (1) names of limits, (2)
-# regret, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was not looked
+# Steps to a terser screen; each leaves out what the sections below say in full: (1) checks of regret, (2)
+# names of limits, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was not looked
 # at, (6) what strength is about, (7) most names of holes, (8) all of them.
 _TERSEST = 8
 
@@ -292,7 +292,7 @@ def _held(record: Record, terse: int) -> str:
         found.append(f"{capital(words.why(record))}.")
     if record.regret:
         what, private = words.measured(record), parameters.at_other_privacy(record)
-        if terse < 2:
+        if not terse:
             loose = regrets.loose(record)
             coarse = f"; {loose} would miss a tenfold excess" if loose else ""
             where = (
@@ -317,7 +317,7 @@ def _strong(record: Record, terse: int) -> str:
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
-        return f"Weak: {weakness(record)}{more}.{rest}"
+        return f"Weak: {weakness(record, terse=terse > 2)}{more}.{rest}"
     but = missed(record)
     return f"Strong: {brief(record, terse=terse > 3).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
