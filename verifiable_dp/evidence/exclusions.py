@@ -126,7 +126,7 @@ def _reacting(values: Json) -> str:
 _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.PRIVACY: "privacy: only regret was checked",
     Left.TIMING: "timing and other side channels",
-    Left.SAMPLER: "the last bits of floating-point noise: proofs and replays treat it as ideal real numbers",
+    Left.SAMPLER: "the last bits of floating-point noise, treated as real numbers",
     Left.INPUTS: "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
     Left.BATCH_SIZES: "batch sizes other than the smallest and the largest that we found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",

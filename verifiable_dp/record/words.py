@@ -50,17 +50,16 @@ def is_printed(record: Record) -> bool:
     return bool(record.target.role == Role.PRINTED)
 
 
-_CHECK = (
+_CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
-    "of the target's code; with it, it runs the audit again and compares every count of it. Neither notices "
+    "of the target's code; with it, it runs the audit again and compares its counts. Neither notices "
     "a fault in this tool, a false untested assumption, or different code in production. An editor can write "
     "a new digest, too: then only --rerun exposes changed counts{}, and only a signature exposes changed "
     "words, dates and declarations."
 )
 _SUITE = (
-    " It does not repeat the catalogue's suite of broken variants, whose results are copied: it compares "
-    "them only with a mutants.json in the record's folder or the one above that has the digest "
-    "{}, and only verify mutants.json --rerun repeats those."
+    " Results of the suite of broken variants are copied: they are compared with a mutants.json beside the "
+    "record (digest {}), and verify mutants.json --rerun repeats them."
 )
 
 

@@ -72,8 +72,8 @@ def premises(record: Record) -> str:
     if not found:
         for check in record.of_kind("upper_bound"):
             most, rests = digits(check.result["epsilon_upper"]), check.statistics["premises"]
-            its = f"its {many(len(rests), 'premise')} {_below(rests)}"
-            return f"The upper bound of {most} does not count; {its}."
+            below = f"its {many(len(rests), 'premise')} {'is' if len(rests) == 1 else 'are'} below"
+            return f"The bound of {most} does not count; {below}."
         return "No upper bound was found, so there are no premises to state."
     groups: dict[str, list[str]] = {}
     for premise in found:
@@ -84,10 +84,6 @@ def premises(record: Record) -> str:
     passed = [name for name, _ in decision(record).passed]
     but = f" These tests missed {variants(len(passed))}: {', '.join(passed)}." if passed else ""
     return f"{many(len(found), 'assumption')}: {', '.join(said)}.{but}"
-
-
-def _below(premises: Sequence[Json]) -> str:
-    return f"{'is' if len(premises) == 1 else 'are'} listed with it, under Evidence on privacy"
 
 
 def _seen(record: Record) -> str:

@@ -41,7 +41,7 @@ def promise(record: Record) -> str:
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
-        TrustModel.LOCAL: "; not an operator who sees that action, too" if own else "",
+        TrustModel.LOCAL: "; not an operator who sees that, too" if own else "",
     }.get(claim.trust_model, "")
     how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "with normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""

@@ -181,8 +181,9 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
 
 
 # Steps to a terser screen; each leaves out what the sections below say in full: (1) checks of regret, (2)
-# names of limits, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was not looked
-# at, (6) what strength is about, (7) most names of holes, (8) all of them.
+# names of limits, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was
+# not looked at, (6) what strength is about, at which epsilon regret was measured, (7) most names of holes,
+# (8) all of them.
 _TERSEST = 8
 
 
@@ -299,7 +300,7 @@ def _held(record: Record, terse: int) -> str:
                 f" at {private}" if private else ", other settings" if parameters.differing(record) else ""
             )
             found.append(f"{what}{where}: {regrets.agreeing(record)}{coarse}.")
-        elif private:
+        elif private and terse < 6:
             found.append(f"{what} only at {parameters.at_other_privacy(record, brief=True)}.")
     return " ".join(filter(None, found))
 

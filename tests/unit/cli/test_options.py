@@ -409,7 +409,8 @@ class Held:
     """What a check of a record has found."""
 
     signature: str | None = None
-    parsed: None = None
+    suite: str = ""
+    parsed: SimpleNamespace = SimpleNamespace(kill_table=None)  # noqa: RUF009
 
     def summary(self):
         return f"holds, {self.signature}"

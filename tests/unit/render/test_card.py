@@ -842,9 +842,8 @@ def test_premises_and_open_hazards_are_named_and_linked():
         assert page.count(f'id="{place}"') == 1
     none = "No upper bound was found, so there are no premises to state."
     assert of("ucb1").premises == none
-    assert of("ldp-linear-printed").premises == (  # one that was computed
-        "The upper bound of 2 does not count; its 4 premises are listed with it, under Evidence on privacy."
-    )
+    computed = "The bound of 2 does not count; its 4 premises are below."
+    assert of("ldp-linear-printed").premises == computed
 
 
 VALUES = {
@@ -912,10 +911,10 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     assert '<a href="#hazards">8 questions</a> (4 can void the promise); 3 limits can, too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
-    assert f"{asked}; 2 of 4 limits can, too." in html_of_first_screen(load("dp-imed"))
-    limits = (
-        "Production sampler, floating point and timing can, too, whatever you answer."  # where there is room
-    )
+    less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
+    assert less.endswith(f"(4 can void the promise: {grave}); 2 of 4 limits can, too.")
+    # Where there is room.
+    limits = "Production sampler, floating point and timing can, too, whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")
@@ -1299,7 +1298,7 @@ def test_nobody_is_trusted_in_the_local_model(name, who):
 def test_who_may_not_see_a_users_own_action_is_one_statement():
     """Control: elsewhere the operator of a local model is part of whom it is against."""
     said = dict(of("ldp-lin-ucb").answers)
-    assert "all actions but the user's own; not an operator who sees that action, too. " in said["Promised"]
+    assert "all actions but the user's own; not an operator who sees that, too. " in said["Promised"]
     assert "even the operator" not in " ".join(said.values())
     assert "own action" not in said["Not looked at"]
     assert said["Do next"].startswith("Keep users' actions from the operator. ")
@@ -1639,20 +1638,18 @@ def test_lemmas_and_bounds_that_were_chosen_to_fit_are_no_checks_of_regret():
 
 def test_what_is_cut_from_the_first_screen_is_named_below():
     """Control: where all fits, nothing is said twice."""
-    whole = reviewed(load("dp-se"))
-    assert "In a few words: " not in render(whole)
+    assert "<summary>In short<" not in shown("dp-se")[0]
     record = load("dp-se")
     record["target"]["name"] = " ".join(["long"] * 60)
     said = dict(summary_card.of(reviewed(record)).answers)["Not looked at"]
     assert re.search(r" and \d more\.$", said)
-    assert f"In a few words: {', '.join(words.not_looked_at(Record.of(record)))}. " in render(
-        Record.of(record)
-    )
+    every = ", ".join(words.not_looked_at(Record.of(record)))
+    assert f"<summary>In short</summary><p>{every}.</p>" in render(Record.of(record))
 
 
 def test_holes_are_part_of_what_a_team_has_to_settle():
     """Control: without a hole."""
-    record = load("dp-se") | {"declarations": {"security": "none"}}
+    record = load("dp-se") | {"declarations": {"data_security": {"encrypted": False}}}
     yours = summary_card.of(reviewed(record)).hazards[0]
     assert yours.head.startswith("8 for your team to settle in a declaration (verifiable-dp declare), 1 of ")
     assert yours.head.endswith(" of them declared as a hole")
