@@ -410,7 +410,7 @@ class Held:
 
     signature: str | None = None
     suite: str = ""
-    parsed: SimpleNamespace = SimpleNamespace(kill_table=None)  # noqa: RUF009
+    parsed: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(kill_table=None))
 
     def summary(self):
         return f"holds, {self.signature}"
