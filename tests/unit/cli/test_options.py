@@ -5,7 +5,7 @@ What a command calls is replaced by a recorder. A command or an option that is a
 
 import contextlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
