@@ -194,7 +194,7 @@ def repeated(record, text):
 
 def spent(record, text):
     """What one reward costs as if it were a budget that is gone."""
-    return re.findall(r"used up its whole cost|taken on trust", text)
+    return re.findall(r"used up its whole cost|none taken on trust", text)
 
 
 def unstated(record, text):

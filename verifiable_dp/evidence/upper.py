@@ -484,9 +484,11 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
     again = "run" if rerun else "not run"
     rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof {how}"
-    trusted = f", {seen.charges} taken on trust" if seen.charges else ""
-    untested = sum(not premise["tested_by"] for premise in statistics["premises"])
-    return f"{rows}{trusted} (not its assumptions: {untested} untested), replays {again} again"
+    parts = [f"{seen.charges} taken on trust"] if seen.charges else []
+    premises = statistics["premises"]
+    untested = sum(not premise["tested_by"] for premise in premises)
+    parts += [f"{untested} of {len(premises)} assumptions untested"] if premises else []
+    return ", ".join((rows, *parts, f"replays {again} again"))
 
 
 # ---------------------------------------------------------------- the check
