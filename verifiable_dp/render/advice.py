@@ -7,7 +7,7 @@ from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
 
 _TWO_WAYS = (
-    ", so that it may find an event that can come out in two ways; if it finds none, audit a longer "
+    ", with which it may find an event that can come out in two ways; if it finds none, audit a longer "
     "--horizon, or other --bounds or data"
 )
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
