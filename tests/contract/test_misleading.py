@@ -11,7 +11,7 @@ from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import page
+from verifiable_dp.render import page, parameters
 from verifiable_dp.render.markdown import to_dpia, to_markdown
 
 SHOWN = {
@@ -179,6 +179,30 @@ def unclear(record, text):
     return re.findall(r"has only epsilon|see above|of one person \d+ is", text)
 
 
+def at_another_privacy(record, text):
+    """Regret at another epsilon, rho or mu than promised, with no word of that on the first screen."""
+    private = parameters.at_other_privacy(record, brief=True)
+    found = re.search(r"Held\?(?P<said>.*?) How strong", text)
+    return [private] if private and found and private not in found["said"] else []
+
+
+def repeated(record, text):
+    """A re-run that is said to expose changed results of the suite, which it does not repeat."""
+    said = re.findall(r"only --rerun exposes changed counts(?! of this audit)", text)
+    return said if record.kill_table else []
+
+
+def spent(record, text):
+    """What one reward costs as if it were a budget that is gone."""
+    return re.findall(r"used up its whole cost|none taken on trust", text)
+
+
+def unstated(record, text):
+    """No bound where one was computed, tests of what only restates the claim, bounds that are none."""
+    denied = re.findall(r"No upper bound was found", text) if record.of_kind("upper_bound") else []
+    return [*denied, *re.findall(r"tested \. only the audited output|\[-inf", text)]
+
+
 RULES = [
     none_missed,
     one_batch,
@@ -191,7 +215,8 @@ RULES = [
     not_theirs,
 ]
 RULES += [left_unsaid, as_printed, once, bins, noiseless, unable, failing, contexts, unclear]
-OF_PAGES = (none_missed, borrowed, as_printed)  # what a short form has no room for
+RULES += [at_another_privacy, repeated, spent, unstated]
+OF_PAGES = (none_missed, borrowed, as_printed, at_another_privacy)  # what a short form has no room for
 MISLED = [  # as pages had it, with a record of which it was said
     (none_missed, "ldp-ucb", f"40 caught, 1 open, 0 missed. None was missed. {kills.UNDECIDED}"),
     (none_missed, "ldp-ucb", "40 caught, 1 open, 0 missed."),
@@ -218,6 +243,16 @@ MISLED = [  # as pages had it, with a record of which it was said
     (contexts, "lin-ucb-contextual", "not applicable . no context model is trained"),
     (contexts, "dp-lin-ucb", "the unit is events, not people"),
     (unclear, "dp-se", "Rounds add up: a person with 10 (our example) has only epsilon 10"),
+    (at_another_privacy, "ldp-lin-ucb", "Held? . Regret (other settings): 3 of 3 checks agree. . How strong"),
+    (repeated, "dp-robust-ucb", "An editor can: then only --rerun exposes changed counts, and only"),
+    (
+        spent,
+        "dp-imed",
+        "The costliest run has used up its whole cost, 1, by round 1.",
+    ),
+    (unstated, "adaptive-tree-printed", "No upper bound was found, so there are no premises to state."),
+    (unstated, "dp-linear", "tested . only the audited output reveals the target's model of the rewards"),
+    (unstated, "dp-robust-ucb", "the noise was checked against changes within [-inf, inf]"),
 ]
 
 

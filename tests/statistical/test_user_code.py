@@ -93,7 +93,7 @@ def test_counts_do_not_depend_on_the_workers(workers):
 
 
 SEEDED, SMALL = 8000, 1600
-ALIKE = "dividing the noise by 6 changed nothing in 128 runs, so a larger budget will not help"
+ALIKE = "dividing the noise by 6 changed nothing in 128 runs, so a larger budget will not measure it"
 
 
 def audit_class(name, runs=SEEDED):
@@ -115,11 +115,11 @@ def test_power_reaches_generators_that_are_made_of_the_seed(name):
     [
         ("OutOfReach", SMALL, ALIKE),
         pytest.param("Unseeded", SMALL, ALIKE, marks=pytest.mark.slow),  # out of reach, too
-        ("Committing", SMALL, "at this budget; try a larger --budget"),
+        ("Committing", SMALL, "at this budget; an undecided audit"),
     ],
 )
 @pytest.mark.usefixtures("unbounded")
-def test_without_power_the_note_says_why_and_what_to_try(name, runs, why):
+def test_without_power_the_note_says_why(name, runs, why):
     """The controls: noise out of reach, or too few runs."""
     draft = audit_class(name, runs)
     assert verdict(draft) != "refuted"

@@ -28,15 +28,13 @@ from verifiable_dp.targets.releases import DataPair
 _FACTOR = 6  # by which it is told whether variants differ from the code
 _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes
 _SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
-_BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon; {ACCEPTED}"
 _NO_LESS_NOISE = (
     f"{NO_POWER}even with less noise from the generator ({_SCALED}), the claim was not refuted with "
-    "probability .95 at this budget; try a larger --budget, for a bandit a shorter --horizon, or the same "
-    f"code constructed for a larger epsilon; {ACCEPTED}"
+    f"probability .95 at this budget; {ACCEPTED}"
 )
 _NOT_REACHED = (
     f"{NO_POWER}dividing the noise by {_FACTOR} changed nothing in {{}} runs, so a larger budget will not "
-    f"help; we reduce only {_SCALED} drawn from the generator that the code is given, or from "
+    f"measure it; we reduce only {_SCALED} drawn from the generator that the code is given, or from "
     f"np.random.default_rng with a seed made from that generator; name the epsilon parameter with "
     f"--epsilon-parameter; {ACCEPTED}"
 )
@@ -98,7 +96,7 @@ def _larger(case: UserCase[Sampling]) -> Variants[Sampling] | None:
         "parameter" if name else "configuration",
         f"{NO_POWER}the code constructed with up to {_FACTOR} times its epsilon ({where}) was not refuted "
         "with "
-        f"probability .95 at this budget; {_BUDGET}",
+        f"probability .95 at this budget; {ACCEPTED}",
         name,
     )
     try:

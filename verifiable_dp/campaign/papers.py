@@ -18,6 +18,7 @@ from verifiable_dp.render import page
 from verifiable_dp.render.strength import many
 
 Entry = dict[str, str]  # claim, says, check, verdict
+_OURS = (Basis.OURS, Basis.CHOSEN)
 
 
 def rows(folder: str | Path) -> list[JsonDict]:
@@ -114,7 +115,7 @@ def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
         yield {
             "claim": f"{row['algorithm']}/{row['claim']}",
             "says": row["statement"]
-            if privacy and row["basis"] != Basis.OURS
+            if privacy and row["basis"] not in _OURS
             else _said(row["source"], row["basis"], row["statement"], row["domain"]),
             "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
             "verdict": f"{row['verdict']}{loose}",
@@ -135,7 +136,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
             source = row["source"]
             named, basis = numbers(source["statement"]), source.get("basis", Basis.PAPER)
             # What is ours is not what the item restates.
-            about_it = item.number in named or (basis != Basis.OURS and item.about & named)
+            about_it = item.number in named or (basis not in _OURS and item.about & named)
             if row["name"] in drawn or (about_it and source["paper"] == item.paper):
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
@@ -148,7 +149,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
 def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
     """Words after what they are about, with where they hold; if they are ours, they say so."""
     holds = f" Where: {domain}." if domain else ""
-    return f"{'Ours, related to ' if basis == Basis.OURS else ''}{statement}: {words}{holds}"
+    return f"{'Ours, related to ' if basis in _OURS else ''}{statement}: {words}{holds}"
 
 
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from verifiable_dp.cli.shell import (
 from verifiable_dp.core.validate import Given, Json, JsonDict
 
 if TYPE_CHECKING:
+    from verifiable_dp.record.model import Record
     from verifiable_dp.render.diff import Difference
     from verifiable_dp.render.folders import Folders
 
@@ -120,7 +122,7 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
 )
 @click.argument("record", type=click.Path(path_type=Path))
 @click.option(
-    "--rerun", is_flag=True, help="Run the audit again and compare all counts; runs the audited code."
+    "--rerun", is_flag=True, help="Run the audit again and compare its counts; runs the audited code."
 )
 @click.option("--workers", type=int, default=1, show_default=True)
 @scheduler_option
@@ -166,8 +168,23 @@ def verify(
             again = _again(workers, cage, progress) if rerun else None
             found = check(whole, rerun=again)
             refuse_expired(found.parsed)
-            line = replace(found, signature=signed).summary()
+            line = replace(found, signature=signed, suite=_suite(found.parsed, record)).summary()
     say(line)
+
+
+def _suite(found: Record, path: Path) -> str:
+    """What the kill tables beside a record say of it; of those the digest alone is checked."""
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import kills
+    from verifiable_dp.record.verify import check_digest, read
+
+    tables: dict[str, Json] = {}
+    for name in ("mutants.json", "../mutants.json") if found.kill_table else ():
+        with suppress(InputError):
+            table = read(path.parent / name)
+            check_digest(table, "mutants")
+            tables[name] = table
+    return kills.compared(found, tables)
 
 
 def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:

@@ -10,6 +10,7 @@ restates the claim; a declaration is marked as one, and what is left is open, wi
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -384,7 +385,10 @@ def _contribution(record: Reviewed) -> Assessment:
     limits = record.blocks["guarantee"]["contribution_bounds"]["reward_range"]
     if limits is None:
         return Assessment("open", "the range of one contribution is not recorded")
-    within = f"[{limits[0]}, {limits[1]}]"
+    finite = all(math.isfinite(float(limit)) for limit in limits)
+    within = f"changes within [{limits[0]}, {limits[1]}]"
+    if not finite:
+        within = "rewards of any size, which are truncated" if _truncates(record) else "changes of any size"
     place = "/guarantee/contribution_bounds/reward_range"
     exact = [
         i
@@ -399,14 +403,14 @@ def _contribution(record: Reviewed) -> Assessment:
         return _if_held(
             record,
             "tested",
-            f"the noise was checked against changes within {within}, by exact computation",
+            f"the noise was checked against {within}, by exact computation",
             place,
             f"/checks/{exact[0]}/result",
         )
     if not record.checks:
         return Assessment("open", "privacy was not audited")
     aside = "" if record.held else f"; {_ASIDE[record.verdict]}"
-    note = f"the noise was checked against changes within {within}, on sampled runs only{aside}"
+    note = f"the noise was checked against {within}, on sampled runs only{aside}"
     return Assessment("open", note, (place, "/checks/0/result"))
 
 
@@ -428,11 +432,11 @@ def _bins(record: Reviewed) -> Assessment:
 def _learning(record: Reviewed) -> Assessment:
     if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
         note = "only the audited output reveals the target's model of the rewards"
-        return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
+        return _if_held(record, "stated", note, "/guarantee/protected_output", "/summary/verdict")
     if _contextual(record):
         note = "only the audited output reveals the target's model of rewards given contexts"
         if record.claim and not words.is_baseline(record):
-            return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
+            return _if_held(record, "stated", note, "/guarantee/protected_output", "/summary/verdict")
         return Assessment("open", "it fits a model of rewards given contexts, and promises no privacy")
     return _outside("no context model is trained")(record)
 

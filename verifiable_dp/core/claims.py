@@ -20,6 +20,7 @@ class Basis(StrEnum):
     PAPER = "paper"
     UNREAD = "unread"  # a paper whose text is not at hand: all constants are ours
     OURS = "ours"  # derived here
+    CHOSEN = "chosen"  # here, so that it agrees with what we measured: not proved
     GIVEN = "given"  # by whoever made the check
 
 
@@ -228,6 +229,11 @@ class PrivacyClaim:
         return replace(
             self, protects=Protected.of(self.protects.what, validate.choice("model", model, MODELS[:2]))
         )
+
+    def numbers(self) -> JsonDict:
+        """Epsilon and delta, and rho or mu where these are promised."""
+        plain = self.as_dict()
+        return {name: plain[name] for name in ("epsilon", "delta", *CURVED) if name in plain}
 
     def as_dict(self) -> JsonDict:
         """Plain values, as in a record, without those that mean nothing, such as rho of another promise."""
@@ -441,7 +447,8 @@ class RegretClaim:
     checks
         The checks that test it, in order: functions of a trial, which are mostly data (`registry.theorems`).
     about
-        What is bounded: ``regret``, or ``utility``, such as errors, or rounds until something is found.
+        What is bounded: ``regret``, a step of its proof (``lemma``), or ``utility``, such as errors or
+        rounds until something is found.
     checkable
         Whether it can be checked; if not, the note of its source says why.
     """
@@ -459,7 +466,7 @@ class RegretClaim:
 
     def __post_init__(self) -> None:
         validate.choice("kind", self.kind, ("mean", "probability", "scaling", "comparison"))
-        validate.choice("about", self.about, ("regret", "utility"))
+        validate.choice("about", self.about, ("regret", "lemma", "utility"))
 
     def as_dict(self) -> JsonDict:
         """Plain values without the function, as in a record."""

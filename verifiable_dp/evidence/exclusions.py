@@ -127,7 +127,7 @@ def _reacting(values: Json) -> str:
 _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.PRIVACY: "privacy: only regret was checked",
     Left.TIMING: "timing and other side channels",
-    Left.SAMPLER: "the floating-point sampler: the noise is audited as idealised real numbers",
+    Left.SAMPLER: "the last bits of floating-point noise, treated as real numbers",
     Left.INPUTS: "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
     Left.BATCH_SIZES: "batch sizes other than the smallest and the largest that we found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",

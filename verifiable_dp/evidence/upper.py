@@ -483,8 +483,12 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
     again = "run" if rerun else "not run"
-    rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof"
-    return f"{rows} {how}, {seen.charges or 'none'} taken on trust, replays {again} again"
+    rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof {how}"
+    parts = [f"{seen.charges} taken on trust"] if seen.charges else []
+    premises = statistics["premises"]
+    untested = sum(not premise["tested_by"] for premise in premises)
+    parts += [f"{untested} of {len(premises)} assumptions untested"] if premises else []
+    return ", ".join((rows, *parts, f"replays {again} again"))
 
 
 # ---------------------------------------------------------------- the check

@@ -5,10 +5,11 @@ What the table says is part of the record, so that pages follow from the record 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from verifiable_dp.core.validate import Json
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.record import words
+from verifiable_dp.record.differences import first_difference
 from verifiable_dp.record.model import Caught, KillTable, MutantEntry, Passed, Record
 
 OWN = "auditor"  # the origin of mutants that belong to an auditor; a record tries some of these itself
@@ -39,6 +40,39 @@ def of_table(table: Json, record: Record) -> KillTable | None:
     return found if rows else None
 
 
+def compared(record: Record, tables: Mapping[str, Json]) -> str:
+    """What is known of the suite's results in a record, which no re-run of its audit makes; empty without.
+
+    Parameters
+    ----------
+    record
+        A record that holds.
+    tables
+        The kill tables beside it that hold, by their names.
+
+    Raises
+    ------
+    InputError
+        If the table that the record names says something else.
+    """
+    stated = record.kill_table
+    if stated is None:
+        return ""
+    tried = stated.caught.auditor + stated.caught.operators + len(stated.others)
+    what = f"results of the suite's {tried} broken variants"
+    for name, table in tables.items():
+        if table["digest"] == stated.digest:
+            try:
+                found = of_table(table, record)
+            except (KeyError, TypeError) as error:  # values of a stranger, in whatever form
+                raise InputError(f"record: {name} is not a kill table: {error!r}"[:200]) from None
+            expected = None if found is None else found.as_dict()
+            if difference := first_difference(stated.as_dict(), expected, "kill_table"):
+                raise InputError(f"record: it is not what {name} says: {difference}")
+            return f"{what} as in {name}"
+    return f"{what} not compared: no mutants.json with their digest beside the record"
+
+
 # What became of a broken variant, in words: what a suite's file calls each outcome is its key.
 OUTCOMES = {
     "killed": "caught",
@@ -46,7 +80,7 @@ OUTCOMES = {
     "within_the_claim": "within the claim",
     "undecided": "undecided",
 }
-UNDECIDED = "no test caught it, and its true epsilon is not known, so it may keep the promise or leak"
+UNDECIDED = "nothing caught any of these, and what each leaks is not known: it may keep the promise or not"
 
 
 def others(record: Record) -> Sequence[Passed]:

@@ -427,9 +427,18 @@ class RegretClaimEntry(RecordEntry, frozen=True):
     statement: Text
     formula: str
     kind: Literal["mean", "probability", "scaling", "comparison"]
-    about: Literal["regret", "utility"]
+    about: Literal["regret", "lemma", "utility"]
     domain: str
     source: SourceEntry
+
+
+class PromiseEntry(RecordEntry, frozen=True):
+    """The numbers of a promise, and nothing else of it."""
+
+    epsilon: Positive
+    delta: Delta
+    rho: Positive | None = None
+    mu: Positive | None = None
 
 
 class Regret(RecordEntry, frozen=True):
@@ -446,6 +455,10 @@ class Regret(RecordEntry, frozen=True):
             "Two algorithms compared, the price of privacy, or algorithms on hard instances; no verdict "
             "follows."
         ),
+    ] = None
+    promise: Annotated[
+        PromiseEntry | None,
+        said("What the algorithm promises with these parameters; absent without a promise."),
     ] = None
 
 

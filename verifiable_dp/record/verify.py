@@ -17,7 +17,7 @@ from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
 from verifiable_dp.evidence.check import Check, in_words, judged, limits_of
 from verifiable_dp.evidence.exclusions import settles
-from verifiable_dp.record import conclude, declarations, questions, words
+from verifiable_dp.record import conclude, declarations, kills, questions, words
 from verifiable_dp.record.differences import CHECK_KEYS, shortened
 from verifiable_dp.record.differences import GONE as GONE
 from verifiable_dp.record.differences import Apart as Apart
@@ -55,12 +55,15 @@ class Verified:
         Whether it was also run again, with equal counts.
     signature : str
         What is known of its signature, in words; empty if none was looked for.
+    suite : str
+        What is known of the results of the suite of broken variants, in words (`kills.compared`).
     """
 
     record: Json
     checks: int
     rerun: bool
     signature: str = ""
+    suite: str = ""
 
     @functools.cached_property
     def parsed(self) -> Record:
@@ -74,12 +77,13 @@ class Verified:
         resumed = "; resumed from a checkpoint" if record.provenance.resumed else ""
         bounds = (upper.examined(c.statistics, rerun=self.rerun) for c in record.of_kind(upper.KIND))
         parts = "".join(f"; upper bound: {found}" for found in bounds if found)
+        suite = self.suite or kills.compared(record, {})
         if open_ := questions.holes(record):
             parts = f"; declared holes: {questions.brief(open_)}{parts}"
         return (
             f"record of {named(record.target.name)}: digest and schema hold, {self.checks} checks "
             f"judged again; privacy {record.verdict}, regret {regret}{resumed}{parts}; "
-            f"{said_of(self.signature, self.rerun)}"
+            f"{said_of(self.signature, self.rerun)}{f'; {suite}' if suite else ''}"
         )
 
 

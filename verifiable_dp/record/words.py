@@ -50,13 +50,23 @@ def is_printed(record: Record) -> bool:
     return bool(record.target.role == Role.PRINTED)
 
 
-CHECK = (  # what `verify` does with a record, and what it does not notice
+_CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
-    "of the target's code; with it, it runs the audit again and compares every count. Neither notices a "
-    "fault in this tool, a false untested assumption, or different code in production. An editor can write "
-    "a new digest, too: then only --rerun exposes changed counts, and only a signature exposes changed "
+    "of the target's code; with it, it runs the audit again and compares its counts. Neither notices "
+    "a fault in this tool, a false untested assumption, or different code in production. An editor can write "
+    "a new digest, too: then only --rerun exposes changed counts{}, and only a signature exposes changed "
     "words, dates and declarations."
 )
+_SUITE = (
+    " Results of the suite of broken variants are copied: they are compared with a mutants.json beside the "
+    "record (digest {}), and verify mutants.json --rerun repeats them."
+)
+
+
+def check(record: Record) -> str:
+    """What `verify` does with a record, and what it does not notice."""
+    table = record.kill_table
+    return _CHECK.format(" of this audit") + _SUITE.format(table.digest) if table else _CHECK.format("")
 
 
 def note(record: Record) -> str:

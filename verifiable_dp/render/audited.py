@@ -5,14 +5,11 @@ from __future__ import annotations
 from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.core.claims import Basis
 from verifiable_dp.core.units import Role
-from verifiable_dp.core.validate import Json, JsonValue
-from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Checkout, CodeEntry, Provenance, Record
 from verifiable_dp.record.signing import NONE, SignatureState
 from verifiable_dp.render import plainly
-from verifiable_dp.render.strength import many
+from verifiable_dp.render.parameters import apart, settings
 
 
 def rows(record: Reviewed, signature: SignatureState | None) -> list[tuple[str, str]]:
@@ -107,54 +104,7 @@ def instance(record: Record) -> str:
     """Which instance was audited, and that nothing was said of others."""
     parameters = dict(record.target.parameters)
     shown = settings({key: value for key, value in parameters.items() if key != "variant"}, record)
-    horizon = parameters.get("horizon")
-    return f"Only this instance{f': {shown}' if shown else ''}.{_apart(record, horizon)}"
-
-
-def elsewhere(record: Record) -> bool:
-    """Whether regret was measured at other horizons than the audited one alone."""
-    return bool(_apart(record, record.target.parameters.get("horizon")))
-
-
-def _apart(record: Record, audited: JsonValue) -> str:
-    """At which horizons regret was measured, and whether at the audited one; empty if at no other."""
-    found = {int(h) for check in record.regret_checks for h in _horizons(check)} - {0}
-    if not found - {audited}:
-        return ""
-    least, most = digits(min(found)), digits(max(found))
-    where = f"{least} rounds" if least == most else f"{least} to {most} rounds"
-    this = "including the audited horizon" if audited in found else "not at the audited horizon"
-    return f" {words.measured(record)} was measured at {where}, {this}."
-
-
-def _horizons(check: Check) -> list[float]:
-    """The horizons of a check of regret: one, or those of the points over which a rate was measured."""
-    numbers = check.statistics
-    if "points" in numbers and not numbers.get("over"):
-        return [float(point[0]) for point in numbers["points"]]
-    return [float(numbers.get("horizon") or 0)]
-
-
-def settings(parameters: Json, record: Record) -> str:
-    """Parameters with short values; those of the catalogue in words, names that a user chose as they are."""
-    named = {key: key for key in parameters}
-    if record.target.kind == "algorithm":
-        named = {key: key.removeprefix("n_").replace("_", " ") for key in parameters}
-        named["budget"] = "split of epsilon"
-    return ", ".join(f"{named[k]} = {_short(v)}" for k, v in parameters.items())
-
-
-_SHOWN = 3  # numbers of a list that are written out
-
-
-def _short(value: JsonValue) -> str:
-    if isinstance(value, list):
-        if len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value):
-            return f"[{', '.join(map(_short, value))}]"
-        return many(len(value), "vector" if all(isinstance(x, list) for x in value) else "value")
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return digits(value) if isinstance(value, float) else str(value)
+    return " ".join(filter(None, (f"Only this instance{f': {shown}' if shown else ''}.", apart(record))))
 
 
 def sampler(record: Record) -> str:

@@ -13,7 +13,7 @@ from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import limits
-from verifiable_dp.render.audited import settings
+from verifiable_dp.render.parameters import settings
 from verifiable_dp.render.strength import capital, many, variants
 
 
@@ -70,6 +70,10 @@ def premises(record: Record) -> str:
         return ""
     found = taken(record)
     if not found:
+        for check in record.of_kind("upper_bound"):
+            most, rests = digits(check.result["epsilon_upper"]), check.statistics["premises"]
+            below = f"its {many(len(rests), 'premise')} {'is' if len(rests) == 1 else 'are'} below"
+            return f"The bound of {most} does not count; {below}."
         return "No upper bound was found, so there are no premises to state."
     groups: dict[str, list[str]] = {}
     for premise in found:

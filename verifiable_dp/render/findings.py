@@ -12,13 +12,12 @@ from enum import StrEnum
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, JsonDict, on_one_line
-from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import conclude, questions, words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import strength
+from verifiable_dp.render import advice, strength
 
 
 class FindingCode(StrEnum):
@@ -237,7 +236,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         for example in examples or [""]:
             yield Finding(FindingCode.REFUTED, words.verdict(record), *place, example)
     elif found.privacy == "inconclusive":
-        said, todo = words.verdict(record), _undecided(record)
+        said, todo = words.verdict(record), advice.undecided(record)
         yield Finding(FindingCode.UNDECIDED, said, *place, words.note(record), todo=todo)
     if found.weak:
         weak = "the audit is weak" if found.scope is None else "only the proof supports the claim"
@@ -246,21 +245,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
 
 
-_SEEDED = (
-    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
-)
-_NEVER_APART = (
-    "a longer --horizon, or other --bounds or data, so that the event can come out in two ways; a larger "
-    "--budget alone does not help"
-)
 _NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow, or rely on the tests alone"
-
-
-def _undecided(record: Record) -> str:
-    """What to do about an undecided claim where larger samples do not help; empty elsewhere."""
-    if any(one.kind == origins.KIND and one.verdict == "inconclusive" for one in record.checks):
-        return _SEEDED
-    return _NEVER_APART if record.reason == "unsearched" and conclude.constant(record.checks) else ""
 
 
 def _decisive(record: Record) -> str:

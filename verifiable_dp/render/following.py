@@ -11,7 +11,7 @@ from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, questions, words
 from verifiable_dp.record.decision import WEAK, caught, decision
-from verifiable_dp.record.model import Record
+from verifiable_dp.render import advice
 from verifiable_dp.render.promised import of_a_person
 from verifiable_dp.render.strength import capital, could_pass, many, variants
 
@@ -111,7 +111,7 @@ def _guided(row: Json, delta: float) -> str:
 def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     """What to do next; brief with what can void the promise alone.
 
-    The names of limits are left out where it is `terse`, from 3 on those of questions, too.
+    The names of limits are left out from `terse` 2 on, from 3 on those of questions, too.
     """
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
@@ -127,12 +127,14 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         )
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record.verdict == "inconclusive":
-        more = f"Audit again with more runs ({_more(record)}) or named pairs of inputs"
-        more = f"{more}; they sharpen the test, and give no upper bound."
+        helps = advice.undecided(record, brief=brief)
+        more = f"Audit again with more runs ({advice.more_runs(record)}) or named pairs of inputs"
+        more = f"{capital(helps)}." if helps else f"{more}; they sharpen the test, and give no upper bound."
         if (ended := record.unbounded) and ended.file:
             at = f"{ended.file}:{ended.line}" if ended.line else ended.file
             first = f"First obstacle to an upper bound: {at} ({ended.what})"
-            more = f"{first}. More runs ({_more(record)}) only sharpen the test."
+            runs = f"More runs ({advice.more_runs(record)}) only sharpen the test."
+            more = f"{first}. {more if helps else runs}"
         return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
@@ -142,7 +144,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     if words.keeps_own_action(record):
         first += "Keep users' actions from the operator. "
     if caught(record) > WEAK:
-        option = _more(record)
+        option = advice.more_runs(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
         none = "and gives no upper bound" if record.epsilon_upper is None else "and tests no assumption"
         first += f"Audit again{runs}: this only sharpens the test{'' if brief else f' {none}'}. "
@@ -164,14 +166,10 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if not grave:
         return f"{asked}."
     can = "can, too" if yours.grave else "can void the promise"
-    if terse:
-        return f"{asked}; {many(left.grave, 'limit')} {can}."
+    if terse > 1:
+        of_all = f"{left.grave} of " if terse < 3 else ""
+        return f"{asked}; {of_all}{many(left.count if of_all else left.grave, 'limit')} {can}."
     return f"{asked}. {capital(grave)} {can}, whatever you answer."
-
-
-def _more(record: Record) -> str:
-    """The option for more runs than a record's audit had."""
-    return f"--budget {'SECONDS' if record.plan.budget == 'thorough' else 'thorough'}"
 
 
 def open_hazards(record: Reviewed) -> tuple[Open, ...]:
@@ -181,13 +179,16 @@ def open_hazards(record: Reviewed) -> tuple[Open, ...]:
 
 def parted(record: Reviewed) -> tuple[Open, Open]:
     """The open hazards that a declaration can close, and those that none can, which limit the evidence."""
-    still = {row["id"] for row in record.blocks["hazards"] if row["status"] in UNSETTLED}
+    status = {row["id"]: row["status"] for row in record.blocks["hazards"]}
+    still = {name: found for name, found in status.items() if found in UNSETTLED}
     parts = []
     for declarable, head in (
         (True, "for your team to settle in a declaration (verifiable-dp declare)"),
-        (False, "limits of this evidence, which no declaration closes"),
+        (False, "limits of this evidence, which no declaration closes: test or accept them"),
     ):
         found = [h for h in HAZARDS if h.declarable == declarable and h.id in still]
+        if holes := sum(still[h.id] == "hole" for h in found):
+            head = f"{head}, {holes} of them declared as {'a hole' if holes == 1 else 'holes'}"
         groups = ((bears, tuple((h.id, h.brief) for h in found if h.bears == bears)) for bears in BEARS)
         parts.append(Open(f"{len(found)} {head}", tuple((b.lower(), rows) for b, rows in groups if rows)))
     return parts[0], parts[1]

@@ -10,7 +10,7 @@ from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import how, words
 from verifiable_dp.record.entries import RecordEntry
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import glossary
+from verifiable_dp.render import glossary, parameters
 
 _MEASURED = {
     "Regret": "Measured regret (the reward lost by not always playing the best arm)",
@@ -33,7 +33,11 @@ def summary(record: Record) -> list[str]:
     sentences += [words.counted(record), words.level(record)]
     regret = record.regret.verdict if record.regret else None
     if regret in _REGRET:
-        sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
+        private = parameters.at_other_privacy(record)
+        other = f" It was measured at {private}." if private else ""
+        if not private and parameters.differing(record):
+            other = " It was measured with other parameters than the audited ones."
+        sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.{other}")
     if record.checks and not (record.mutants or record.kill_table):
         less = " except versions with less noise" if record.power else ""
         sentences.append(

@@ -6,12 +6,13 @@ import functools
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from verifiable_dp.core import files
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError, Json, Result
+from verifiable_dp.record import kills
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS
 from verifiable_dp.record.signing import KeyRing, SignatureState, state
@@ -84,12 +85,21 @@ def find(folder: str | Path) -> Portfolio:
     records = {path: found for path in _json_files(place, lost) if (found := held(_record, path))}
     whole, table = place / "errata.json", place / "mutants.json"
     studies = {path: held(verify_study, path) for path in sorted(place.glob("studies/*/study.json"))}
+    errata = held(verify_errata, whole) if whole.exists() else None
+    mutants = held(verify_mutants, table) if table.exists() else None
+    tables = {table.name: mutants} if mutants else {}
+    for path, one in [*records.items()]:
+        try:
+            records[path] = replace(one, suite=kills.compared(one.parsed, tables))
+        except InputError as error:
+            broken[path] = str(error)
+            del records[path]
     return Portfolio(
         place,
         records,
         broken,
-        held(verify_errata, whole) if whole.exists() else None,
-        held(verify_mutants, table) if table.exists() else None,
+        errata,
+        mutants,
         {path: study for path, study in studies.items() if study},
     )
 

@@ -41,7 +41,7 @@ def promise(record: Record) -> str:
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
-        TrustModel.LOCAL: "; not if the operator sees it, too" if own else "",
+        TrustModel.LOCAL: "; not an operator who sees that, too" if own else "",
     }.get(claim.trust_model, "")
     how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "with normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
@@ -55,7 +55,8 @@ def promise(record: Record) -> str:
 def terms(record: Record) -> list[tuple[str, str]]:
     """What is promised, and to whom, as labels and words; of a baseline, what it is tested against."""
     claim, source = record.claimed, record.claimed.source
-    implied = f"{words.promised(record)}; by one conversion of several, " if claim.curve else ""
+    how = "by one conversion of several, " if claim.mu is None else "with normal noise, "
+    implied = f"{words.promised(record)}; {how}" if claim.curve else ""
     by = "set by the audit" if words.is_baseline(record) else "claimed by the person who ran the audit"
     note = f" ({source.note})" if source and source.note else ""
     return [

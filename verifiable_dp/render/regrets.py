@@ -52,7 +52,7 @@ def sentence(record: Record) -> str:
     if not checks:
         return ""
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
-    said = [f"{agreeing(record)} with {_bounds(record)}{what}"]
+    said = [agreeing(record, f" with {_bounds(record)}{what}")]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [c.name for c in checks if c.verdict == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []
@@ -63,15 +63,15 @@ def sentence(record: Record) -> str:
         do = "does" if len(vacuous) == 1 else "do"
         said.append(f"{len(vacuous)} more cannot fail {short} and {do} not count")
     if count := loose(record):
-        what = "regret" if words.measured(record) == "Regret" else "error"
         are = "is" if count == 1 else "are"
-        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times the measured {what} would pass")
+        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times what was measured would pass")
     return f"{'. '.join(map(capital, said))}."
 
 
 def _bounds(record: Record) -> str:
     """What the checks were held against: theorems only where nothing of them was derived here."""
     sources = [claim.source for claim in (record.regret.claims if record.regret else ())]
+    sources = [source for source in sources if source.basis != Basis.CHOSEN]
     bases = {source.basis or Basis.PAPER for source in sources}
     if len(bases) == 1 and (said := _AGREED.get(next(iter(bases)))):
         return said
@@ -85,14 +85,37 @@ def _bounds(record: Record) -> str:
     )
 
 
-def agreeing(record: Record) -> str:
-    """How many of the checks agree that could have failed."""
+def agreeing(record: Record, bounds: str = "") -> str:
+    """How many of the checks agree that could have failed, with `bounds`: on regret, on lemmas.
+
+    Those of a bound that was chosen to fit, and is not proved, count apart.
+    """
     able = [c for c in record.regret_checks if c.verdict != "vacuous"]
-    agree = sum(c.verdict == "consistent" for c in able)
     which = "" if len(able) == len(record.regret_checks) else " that can fail"
-    said = f"{agree} of {many(len(able), 'check')}{which} agree{'s' if agree == 1 else ''}"
+    claims = {claim.name: claim for claim in record.regret.claims} if record.regret else {}
+    fits, lemmas, others = list[Check](), list[Check](), list[Check]()
+    for check in able:
+        claim = claims.get(str(check.statistics.get("claim")))
+        chosen = claim is not None and claim.source.basis == Basis.CHOSEN
+        (fits if chosen else lemmas if claim is not None and claim.about == "lemma" else others).append(check)
+    parts = []
+    if others or not (lemmas or fits):
+        parts.append(f"{_agree(others)}{' on regret' if lemmas else ''}{which}")
+    if lemmas:
+        parts.append(f"{_agree(lemmas, not others)} on lemmas{'' if others else which}")
+    one = len(parts) == 1 and sum(c.verdict == "consistent" for c in lemmas or others) == 1
+    said = [f"{' and '.join(parts)} agree{'s' if one else ''}{bounds}"] if parts else []
+    if fits:
+        keep = "keeps" if sum(c.verdict == "consistent" for c in fits) == 1 else "keep"
+        which = "" if parts else which
+        said.append(f"{_agree(fits, not parts)}{which} {keep} a bound that we chose to fit, not proved")
     apart = _of_another(record, able)
-    return f"{said}, {apart}" if apart else said
+    return f"{'; '.join(said)}{f', {apart}' if apart else ''}"
+
+
+def _agree(checks: Sequence[Check], noun: bool = True) -> str:
+    count = sum(c.verdict == "consistent" for c in checks)
+    return f"{count} of {many(len(checks), 'check') if noun else len(checks)}"
 
 
 def _of_another(record: Record, checks: Sequence[Check]) -> str:

@@ -111,8 +111,8 @@ def _sampled(record: Record) -> str:
     return said.format(1 / level) if level else ""
 
 
-def brief(record: Record, missed: int = 0) -> str:
-    """The sentence on the smallest leak that is caught.
+def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
+    """The sentence on the smallest leak that is caught; `terse` where there is little room.
 
     The excess of a fault that was `missed` is in none of the runs that were replayed.
     """
@@ -130,6 +130,7 @@ def brief(record: Record, missed: int = 0) -> str:
         runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
         bounded = record.epsilon_upper is not None
         others = f"other inputs {'rest on the conditional proof' if bounded else 'were not examined'}"
+        others = "other inputs: conditional proof" if terse and bounded else others
         if missed:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "which only the proof covers" if bounded else "which were not examined"
@@ -139,7 +140,7 @@ def brief(record: Record, missed: int = 0) -> str:
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"in a single one, noise up to {power.every_batch_at:.3g} times too small may pass"
+        single = f"in one, up to {power.every_batch_at:.3g} times too little may pass"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     if power.of_event:
@@ -169,13 +170,15 @@ def variants(n: int) -> str:
     return many(n, "broken variant")
 
 
-def could_pass(record: Record, ratio: float) -> str:
-    """What the tests could miss, and which leaks that is about."""
+def could_pass(record: Record, ratio: float, *, terse: bool = False) -> str:
+    """What the tests could miss, and which leaks that is about; `terse` where there is little room."""
     who = "exact tests" if record.power and record.power.by in ("exact", "shuffle") else "samples alone"
     if record.power and record.power.of_event:
         return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
     if math.isinf(ratio):
         return f"{who} could miss a leak of any size"
+    if terse:
+        return f"{who} could miss {ratio:.3g} times the claim, or more"
     return f"{who} could miss up to {ratio:.3g} times the claim, and larger leaks of other kinds"
 
 
@@ -198,8 +201,8 @@ def undecided(record: Record) -> str:
     return f"{count if kills.missed(record) else variants(count)} undecided" if count else ""
 
 
-def weakness(record: Record) -> str:
-    """What a weak audit could pass, or did."""
+def weakness(record: Record, *, terse: bool = False) -> str:
+    """What a weak audit could pass, or did; `terse` where there is little room."""
     if record.reason == "unsearched":
         return "sampling shows nothing"
-    return missed(record) or could_pass(record, decision(record).ratio)
+    return missed(record) or could_pass(record, decision(record).ratio, terse=terse)

@@ -12,7 +12,7 @@ from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState
-from verifiable_dp.render import audited, regrets, strips
+from verifiable_dp.render import audited, parameters, regrets, strips
 from verifiable_dp.render.bounds import interval, premises, taken
 from verifiable_dp.render.following import Open, caveats, following, open_hazards, parted
 from verifiable_dp.render.promised import promise
@@ -180,9 +180,10 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     )
 
 
-# Steps to a terser screen; each leaves out what the sections below say in full: (1) names of limits, (2)
-# regret, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was not looked
-# at, (6) what strength is about, (7) most names of holes, (8) all of them.
+# Steps to a terser screen; each leaves out what the sections below say in full: (1) checks of regret, (2)
+# names of limits, (3) names of questions, (4) how many assumptions, names of authors, (5) most of what was
+# not looked at, (6) what strength is about, at which epsilon regret was measured, (7) most names of holes,
+# (8) all of them.
 _TERSEST = 8
 
 
@@ -224,7 +225,7 @@ def _found_nothing(record: Record, terse: int) -> str:
     found = f"olds {scope}{calls}: {_between(record)}"
     if record.bound.scope == "certified" or not taken(record):
         return f"H{found}{'' if terse > 3 else f' ({_assumed(record)})'}"
-    return f"If {'its assumptions hold' if terse > 3 else _if_assumed(record)}, it h{found}"
+    return f"If {_if_assumed(record)}, it h{found}"
 
 
 def _but(record: Record) -> str:
@@ -290,11 +291,17 @@ def _held(record: Record, terse: int) -> str:
     found = [words.counted(record)]
     if record.verdict == "inconclusive" and record.checks:
         found.append(f"{capital(words.why(record))}.")
-    if record.regret and terse < 2:
-        loose = regrets.loose(record)
-        coarse = f"; {loose} would miss tenfold regret" if loose else ""
-        where = " (other settings)" if audited.elsewhere(record) else ""
-        found.append(f"{words.measured(record)}{where}: {regrets.agreeing(record)}{coarse}.")
+    if record.regret:
+        what, private = words.measured(record), parameters.at_other_privacy(record)
+        if not terse:
+            loose = regrets.loose(record)
+            coarse = f"; {loose} would miss a tenfold excess" if loose else ""
+            where = (
+                f" at {private}" if private else ", other settings" if parameters.differing(record) else ""
+            )
+            found.append(f"{what}{where}: {regrets.agreeing(record)}{coarse}.")
+        elif private and terse < 6:
+            found.append(f"{what} only at {parameters.at_other_privacy(record, brief=True)}.")
     return " ".join(filter(None, found))
 
 
@@ -311,9 +318,9 @@ def _strong(record: Record, terse: int) -> str:
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
-        return f"Weak: {weakness(record)}{more}.{rest}"
+        return f"Weak: {weakness(record, terse=terse > 2)}{more}.{rest}"
     but = missed(record)
-    return f"Strong: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
+    return f"Strong: {brief(record, terse=terse > 3).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
 
 def _vouches(record: Reviewed, around: Around, terse: int) -> str:

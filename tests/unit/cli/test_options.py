@@ -5,7 +5,7 @@ What a command calls is replaced by a recorder. A command or an option that is a
 
 import contextlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -409,7 +409,8 @@ class Held:
     """What a check of a record has found."""
 
     signature: str | None = None
-    parsed: None = None
+    suite: str = ""
+    parsed: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(kill_table=None))
 
     def summary(self):
         return f"holds, {self.signature}"

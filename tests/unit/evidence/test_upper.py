@@ -164,7 +164,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
         "epsilon at most 0.5 if its premises hold (every path, by tracing with any rewards within the "
         "bounds; 1 row of the proof {}), "
     )
-    assert in_words(small) == words.format("checked, none taken on trust") + "claimed 1"
+    assert in_words(small) == words.format("checked") + "claimed 1"
     assert condensed(small.as_dict()) == small.as_dict()
     whole = tracing(traced(LARGEST // 4, calls=[1])).check(PrivacyClaim(1.0))
     large = Check.read(condensed(whole.as_dict()))
@@ -174,10 +174,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
     assert large.result == whole.result == small.result
     with pytest.raises(InputError, match="sent an upper bound without its certificate"):
         condensed(large.as_dict())
-    assert (
-        in_words(large)
-        == words.format("not checked (the record has only a digest), none taken on trust") + "claimed 1"
-    )
+    assert in_words(large) == words.format("not checked (the record has only a digest)") + "claimed 1"
     assert unfounded({**large.statistics, "premises": FOUNDED, "certificate": {**held, "calls": []}}) != ""
     other = condensed(tracing(traced(LARGEST // 4 + 1, calls=[1])).check(PrivacyClaim(1.0)).as_dict())
     assert other["statistics"]["certificate"]["sha256"] != held["sha256"]
@@ -186,7 +183,9 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
 def test_what_was_checked_is_told():
     """Replays need a re-run; of other bounds there is nothing to tell."""
     statistics = tracing(traced()).check(PrivacyClaim(1.0)).statistics
-    assert examined(statistics) == "1 row of the proof checked, none taken on trust, replays not run again"
+    assert examined(statistics) == "1 row of the proof checked, replays not run again"
+    founded = examined({**statistics, "premises": [*FOUNDED, {**FOUNDED[0], "tested_by": "tracing"}]})
+    assert founded == "1 row of the proof checked, 3 of 4 assumptions untested, replays not run again"
     assert examined(statistics, rerun=True).endswith("replays run again")
     assert examined(bound(sums()).check(PrivacyClaim(1.0)).statistics) == ""
 

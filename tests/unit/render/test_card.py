@@ -30,6 +30,7 @@ from verifiable_dp.render import (
     following,
     limits,
     pdf,
+    plainly,
     plots,
     portfolio,
     promised,
@@ -44,6 +45,7 @@ from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
 MISSED = "last reward not truncated"
+LIMITS = "limits of this evidence, which no declaration closes: test or accept them"
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +188,7 @@ def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
         "28 of 28 checks that can fail agree with the stated bounds (6 of 7 are partly our own). 1 more "
-        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times the measured regret "
+        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times what was measured "
         "would pass."
     )
     record = load("dp-se")
@@ -732,7 +734,8 @@ def test_a_counterexample_of_another_instance_says_so():
     assert found.instance.endswith("horizon = 1000.")
     assert (
         of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8. "
-        "Utility was measured at 1024 rounds, not at the audited horizon."
+        "Utility was measured with other parameters: horizon 1024 (audited: 8), unless a check names its "
+        "own. It says nothing about the audited ones."
     )
     record = load("ldp-linear-printed")
     for check in record["checks"]:
@@ -772,11 +775,11 @@ def test_what_fails_for_the_verdict_asks_for_no_smaller_delta():
 
 def test_a_baseline_speaks_of_no_noise_that_it_would_draw():
     read = shown("ucb1")[0].partition("Check this record")[2]
-    assert "the floating-point sampler" not in read
+    assert "last bits of floating-point noise" not in read
     assert "perfect real-valued noise" not in read
     assert "Some noise stays hidden" not in read
-    assert "the floating-point sampler" not in to_markdown(Record.of(load("ucb1")))
-    assert "the floating-point sampler" in shown("dp-nas")[0]
+    assert "last bits of floating-point noise" not in to_markdown(Record.of(load("ucb1")))
+    assert "last bits of floating-point noise" in shown("dp-nas")[0]
 
 
 def test_the_corrected_variant_is_linked_where_it_is_advised():
@@ -840,7 +843,9 @@ def test_premises_and_open_hazards_are_named_and_linked():
         assert f'<a href="#{place}">{name}</a>' in first
         assert page.count(f'id="{place}"') == 1
     none = "No upper bound was found, so there are no premises to state."
-    assert of("ucb1").premises == of("ldp-linear-printed").premises == none
+    assert of("ucb1").premises == none
+    computed = "The bound of 2 does not count; its 4 premises are below."
+    assert of("ldp-linear-printed").premises == computed
 
 
 VALUES = {
@@ -892,8 +897,7 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: samples alone could miss up to 4 times the claim, and larger leaks of other kinds; 9 broken "
-        "variants undecided. "
+        "Weak: samples alone could miss 4 times the claim, or more; 9 broken variants undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
@@ -909,8 +913,10 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     assert '<a href="#hazards">8 questions</a> (4 can void the promise); 3 limits can, too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
-    assert f"{asked}; 3 limits can, too." in html_of_first_screen(load("adac-ucb"))
-    limits = "Custom code, floating point and timing can, too, whatever you answer."  # where there is room
+    less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
+    assert less.endswith(f"(4 can void the promise: {grave}); 2 of 4 limits can, too.")
+    # Where there is room.
+    limits = "Production sampler, floating point and timing can, too, whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")
@@ -1019,19 +1025,22 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
         assert [what for what, _ in part.groups] == [what for what in bears if what in dict(part.groups)]
     void = "can void the promise"
     assert {"trust", "access control"} <= {name for _, name in dict(yours.groups)[void]}
-    assert {name for _, name in dict(left.groups)[void]} == {"custom code", "floating point and timing"}
+    assert {name for _, name in dict(left.groups)[void]} == {
+        "production sampler",
+        "floating point and timing",
+    }
     assert "people with several rounds" in yours.words
     assert "systemic bias" in left.words
     assert yours.words.startswith(
         "8 for your team to settle in a declaration (verifiable-dp declare). Can void the promise: other "
         "releases, trust, "
     )
-    assert left.words.startswith("4 limits of this evidence, which no declaration closes. Can void ")
-    assert "4 limits of this evidence, which no declaration closes. " in shown("dp-se")[0]
+    assert left.words.startswith(f"4 {LIMITS}. Can void ")
+    assert f"4 {LIMITS}. " in shown("dp-se")[0]
     assert of("dp-se").following == (
         "Answer 8 questions (4 can void the promise): other releases, trust, data security, access control, "
         "unit of privacy, people with several rounds, clipping, data minimisation. 4 limits remain, 2 "
-        "of which can void the promise: custom code, floating point and timing."
+        "of which can void the promise: production sampler, floating point and timing."
     )
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
@@ -1291,7 +1300,7 @@ def test_nobody_is_trusted_in_the_local_model(name, who):
 def test_who_may_not_see_a_users_own_action_is_one_statement():
     """Control: elsewhere the operator of a local model is part of whom it is against."""
     said = dict(of("ldp-lin-ucb").answers)
-    assert "all actions but the user's own; not if the operator sees it, too. " in said["Promised"]
+    assert "all actions but the user's own; not an operator who sees that, too. " in said["Promised"]
     assert "even the operator" not in " ".join(said.values())
     assert "own action" not in said["Not looked at"]
     assert said["Do next"].startswith("Keep users' actions from the operator. ")
@@ -1556,3 +1565,95 @@ def test_a_page_says_who_is_trusted_and_what_no_check_notices():
     beyond = "broken variants should lie beyond it"
     assert beyond in render(Record.of(load("dp-se")))
     assert beyond not in render(Record.of(load("ucb1")))
+
+
+# ---------------------------------------------------------------- what readers of twelve pages signed for
+
+
+def measured(name, *, promise=None, **parameters):
+    """A record whose regret was measured with these parameters, and what was promised there."""
+    record = load(name)
+    regret = record["regret"] | {"parameters": record["target"]["parameters"] | parameters}
+    regret.pop("promise", None)
+    return record | {"regret": regret | ({"promise": promise} if promise else {})}
+
+
+def test_regret_at_another_epsilon_is_on_the_first_screen():
+    """Control: measured with the audited parameters, at the audited horizon, it says nothing of others."""
+    record = measured("ldp-lin-ucb", epsilon=50.0, delta=0.05, n_arms=5)
+    found = summary_card.of(reviewed(record))
+    assert found.instance.endswith(
+        "Regret was measured with other parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), arms 5 (2), "
+        "horizon 400 to 2000 (64), unless a check names its own. It says nothing about the audited ones."
+    )
+    assert dict(found.answers)["Held?"].endswith(" Regret only at epsilon 50.")
+    assert "agrees with the claims. It was measured at epsilon 50, not 1." in " ".join(
+        plainly.summary(Record.of(record))
+    )
+    same = measured("ldp-lin-ucb")
+    for check in same["regret"]["checks"]:
+        check["statistics"]["horizon"] = 64
+    found = summary_card.of(reviewed(same))
+    assert "other parameters" not in found.instance
+    assert "Regret" not in dict(found.answers)["Held?"]
+    assert "It was measured" not in " ".join(plainly.summary(Record.of(same)))
+
+
+def test_regret_names_a_promise_that_no_parameter_states():
+    """Mu of gaussian-ts follows from its first pulls and the rounds. Control: without it, its parameters."""
+    promise = {"epsilon": 931.7, "delta": 1e-6, "mu": 38.7}
+    given = {"first": 1, "delta": 1e-6, "horizon": 3000}
+    found = summary_card.of(reviewed(measured("gaussian-ts", promise=promise, **given)))
+    said = "parameters: mu 38.7 at 3000 rounds (audited: 0.7559), delta 1e-06 (0.001), first 1 (20), "
+    assert said in found.instance
+    assert "Regret only at mu 38.7." in dict(found.answers)["Held?"]
+    found = summary_card.of(reviewed(measured("gaussian-ts", **given)))
+    assert "parameters: delta 1e-06 (audited: 0.001), first 1 (20), " in found.instance
+    assert "mu 38.7" not in dict(found.answers)["Held?"]
+
+
+def test_lemmas_and_bounds_that_were_chosen_to_fit_are_no_checks_of_regret():
+    """Control: as the claims were recorded, all of them agree with what was derived."""
+    record = load("ldp-lin-ucb")
+    claims = {claim["name"]: claim for claim in record["regret"]["claims"]}
+    for claim in claims.values():
+        claim["about"] = "regret"
+        claim["source"]["basis"] = "ours"
+    assert regrets.sentence(Record.of(record)) == "3 of 3 checks agree with our derivations."
+    claims["learns"]["source"]["basis"] = "chosen"
+    assert regrets.sentence(Record.of(record)) == (
+        "2 of 2 checks agree with our derivations; 1 of 1 keeps a bound that we chose to fit, not proved."
+    )
+    claims["definite"]["about"] = "lemma"
+    assert regrets.agreeing(Record.of(record)) == (
+        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 keeps a bound that we chose to fit, not "
+        "proved"
+    )
+    claims["ellipsoid"]["about"] = "lemma"
+    assert regrets.agreeing(Record.of(record)).startswith("2 of 2 checks on lemmas agree; 1 of 1 keeps")
+    record["regret"]["checks"] = record["regret"]["checks"][2:]
+    assert regrets.sentence(Record.of(record)) == (
+        "1 of 1 check keeps a bound that we chose to fit, not proved."
+    )
+    record["regret"]["checks"][0]["result"]["verdict"] = "vacuous"
+    assert regrets.sentence(Record.of(record)).startswith("0 of 0 checks that can fail agree with ")
+
+
+def test_what_is_cut_from_the_first_screen_is_named_below():
+    """Control: where all fits, nothing is said twice."""
+    assert "<summary>In short<" not in shown("dp-se")[0]
+    record = load("dp-se")
+    record["target"]["name"] = " ".join(["long"] * 60)
+    said = dict(summary_card.of(reviewed(record)).answers)["Not looked at"]
+    assert re.search(r" and \d more\.$", said)
+    every = ", ".join(words.not_looked_at(Record.of(record)))
+    assert f"<summary>In short</summary><p>{every}.</p>" in render(Record.of(record))
+
+
+def test_holes_are_part_of_what_a_team_has_to_settle():
+    """Control: without a hole."""
+    record = load("dp-se") | {"declarations": {"data_security": {"encrypted": False}}}
+    yours = summary_card.of(reviewed(record)).hazards[0]
+    assert yours.head.startswith("8 for your team to settle in a declaration (verifiable-dp declare), 1 of ")
+    assert yours.head.endswith(" of them declared as a hole")
+    assert of("dp-se").hazards[0].head.endswith("(verifiable-dp declare)")

@@ -19,7 +19,16 @@ from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
-from verifiable_dp.render import markdown, mutation, opendp_registry, page, plainly, portfolio, promised
+from verifiable_dp.render import (
+    advice,
+    markdown,
+    mutation,
+    opendp_registry,
+    page,
+    plainly,
+    portfolio,
+    promised,
+)
 from verifiable_dp.render.findings import RULES, Finding, FindingCode, findings, told
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
@@ -161,8 +170,8 @@ def test_advice_fits_what_was_found():
 def replaced_checks(record, checks):
     """The advice on a record with these checks."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(rendered.conclude, "constant", lambda found: found[0].constant)
-        return rendered._undecided(SimpleNamespace(checks=checks, reason=record.reason))
+        patched.setattr(advice.conclude, "constant", lambda found: found[0].constant)
+        return advice.undecided(SimpleNamespace(checks=checks, reason=record.reason, plan=record.plan))
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def regret_only(
         "mutants_tried": mutants,
         "claims": [c.as_dict() for c in auditor.claims],
         "checks": [c.as_dict() for c in checks],
+        **({"promise": algorithm.claim.numbers()} if algorithm.claim else {}),
     }
     target, plan = record_parts.target(algorithm, auditor), {"budget": str(budget)}
     return record_parts.of_regret(target, algorithm.claim, plan, stated, seed, mutants=entries)

@@ -178,12 +178,10 @@ class Tried:
     def describe(self) -> str:
         """In words."""
         return (
-            f"besides simple neighbours, the search tried {self.pairs} pairs around {self.decisions} "
-            "decisions "
-            "that it had made close, on {self.paths} paths, for {self.duels} of {self.all_duels} pairs of "
-            "arms. "
-            f"{self.late} change a reward other than an arm's first, {self.inside} a reward that is not at "
-            "a bound"
+            f"besides simple neighbours, it tried {self.pairs} pairs around {self.decisions} decisions that "
+            f"it made close, on {self.paths} paths, for {self.duels} of {self.all_duels} pairs of arms. Of "
+            f"those {self.pairs}, {self.late} change a reward other than an arm's first, {self.inside} a "
+            "reward that is not at a bound"
         )
 
 

@@ -1,0 +1,34 @@
+"""What decides an undecided claim: one source for findings and for what to do next, so that both agree."""
+
+from __future__ import annotations
+
+from verifiable_dp.evidence import origins
+from verifiable_dp.record import conclude
+from verifiable_dp.record.model import Record
+
+_TWO_WAYS = (
+    ", with which it may find an event that can come out in two ways; if it finds none, audit a longer "
+    "--horizon, or other --bounds or data"
+)
+_MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
+_SEEDED = (
+    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
+)
+
+
+def undecided(record: Record, *, brief: bool = False) -> str:
+    """What to do about an undecided claim where sharper tests alone are not it; empty elsewhere.
+
+    Brief with what to do first alone.
+    """
+    if any(one.kind == origins.KIND and one.verdict == "inconclusive" for one in record.checks):
+        return _SEEDED
+    if record.reason == "unsearched" and conclude.constant(record.checks):
+        first = f"give the search more runs ({more_runs(record)})"
+        return first if brief else f"{first}{_TWO_WAYS}"
+    return ""
+
+
+def more_runs(record: Record) -> str:
+    """The option for more runs than a record's audit had."""
+    return f"--budget {_MORE.get(str(record.plan.budget), 'thorough')}"
