@@ -228,7 +228,7 @@ class Names:
         made = None if kind is None else self.kinds.get(kind)
         if made is None:
             return bool(getattr(kind, "decorator_list", ()))
-        return made.__eq__ is not object.__eq__ or made.__hash__ is not object.__hash__
+        return any("__eq__" in vars(base) for base in made.__mro__ if base is not object)
 
     def _closed(self, value: types.FunctionType, node: Function) -> None:
         """What a function holds of the scope around it: names and defaults."""
