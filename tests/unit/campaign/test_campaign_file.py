@@ -561,7 +561,7 @@ def test_a_test_that_misspells_a_listed_target_is_told_its_name(project):
     folder = project(ROW.format(name="right", more='name = "play-right"'))
     config = types.SimpleNamespace(stash={}, rootpath=folder)
     request = types.SimpleNamespace(config=config)
-    with pytest.raises(InputError, match="lists no target called 'paly-right'; did you mean 'play-right'"):
+    with pytest.raises(InputError, match="is called 'paly-right'; did you mean 'play-right'"):
         pytest_plugin._listed(request, "paly-right", {})
     assert pytest_plugin._listed(request, "dp-se", {})[0] == "dp-se"
 
