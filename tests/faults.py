@@ -3091,12 +3091,12 @@ FAULTS = (
         ),
     ),
     Fault(
-        "all processes begin with the lowest data",
-        "verifiable_dp/auditing/conducted.py",
-        "FirstRun(samples[0], first)",
-        "FirstRun(samples[0], FirstData.LOWEST)",
-        "what the first run of a process keeps of its data shows in no repeated run",
-        ("tests/e2e/test_counting.py::test_what_the_first_run_of_a_process_leaves_is_seen[np.min(data)]",),
+        "all processes begin with what is to come out again",
+        "verifiable_dp/targets/heard.py",
+        "            replace(self.sample, pair=pair, runs=self.sample.runs[:1]).again()",
+        "            del pair",
+        "what the first run of a process keeps of its data may show in no repeated run",
+        ("tests/unit/targets/test_adapters.py::test_a_process_begins_with_other_data",),
     ),
     Fault(
         "what another thread reads is read for us",
