@@ -3072,6 +3072,76 @@ FAULTS = (
             "tests/unit/render/test_card.py::test_lemmas_and_bounds_that_were_chosen_to_fit_are_no_checks_of_regret",
         ),
     ),
+    Fault(
+        "what objects refer to is not looked at",
+        "verifiable_dp/evidence/symbolic/states.py",
+        "    return _reduced(value) + [one for one in gc.get_referents(value) if not isinstance(one, type)]",
+        "    return _reduced(value)",
+        "state behind a bound method or a proxy is not seen, and code that counts its runs has a bound",
+        ("tests/unit/evidence/test_what_outlives_runs.py::test_state_is_seen_wherever_it_is_held",),
+    ),
+    Fault(
+        "what the first run leaves is a table",
+        "verifiable_dp/evidence/symbolic/paths.py",
+        "        if left and not wrong:",
+        "        if left and wrong:",
+        "a program that shows what its first run has kept of its data has a bound",
+        (
+            "tests/unit/evidence/test_what_outlives_runs.py::test_what_only_the_first_run_leaves_ends_the_bound",
+        ),
+    ),
+    Fault(
+        "all processes begin with what is to come out again",
+        "verifiable_dp/targets/heard.py",
+        "            replace(self.sample, pair=pair, runs=self.sample.runs[:1]).again()",
+        "            del pair",
+        "what the first run of a process keeps of its data may show in no repeated run",
+        ("tests/unit/targets/test_adapters.py::test_a_process_begins_with_other_data",),
+    ),
+    Fault(
+        "what another thread reads is read for us",
+        "verifiable_dp/targets/opened.py",
+        "    return frame is not None\n",
+        "    return True\n",
+        "a file that a pool's thread reads is compared with no commit",
+        ("tests/unit/targets/test_opened.py::test_what_another_thread_reads_is_heard",),
+    ),
+    Fault(
+        "numbers of others' classes are plain",
+        "verifiable_dp/evidence/doors.py",
+        "    if type(value) in _PLAIN or id(value) in seen:",
+        "    if isinstance(value, np.generic) or type(value) in _PLAIN or id(value) in seen:",
+        "an instance whose epsilon computes as it likes is certified",
+        ("tests/unit/evidence/test_upper.py::test_code_of_others_is_known_by_its_objects",),
+    ),
+    Fault(
+        "what raw data decide in a mechanism is left to samples",
+        "verifiable_dp/auditing/traced.py",
+        "            hidden = branches or found.failure.words == SETS_SCALE",
+        "            hidden = False",
+        "a mechanism that skips its noise for rare data is not refuted",
+        (
+            "tests/unit/auditing/test_bounds_of_mechanisms.py::test_what_raw_data_decide_is_not_acquitted_by_samples",
+        ),
+    ),
+    Fault(
+        "instances are compared as if nobody looked at their fields",
+        "verifiable_dp/evidence/judge/marks.py",
+        "        if any(self.names.has_generated_equality(kind) for kind in made):",
+        "        if not made:",
+        "an instance made of draws is a key of a public table, with no noise for one of them",
+        (
+            "tests/unit/evidence/test_language.py::test_what_a_draw_decides_without_a_branch_has_no_bound[leak_key_of_two_draws]",
+        ),
+    ),
+    Fault(
+        "what generated constructors call is not asked",
+        "verifiable_dp/evidence/symbolic/calls.py",
+        "    for called in _called_by_generated(function):",
+        "    for called in ():",
+        "a dataclass draws a coin, or reads the clock, that no bound knows of",
+        ("tests/unit/evidence/test_what_outlives_runs.py::test_what_a_generated_constructor_calls_is_asked",),
+    ),
 )
 
 

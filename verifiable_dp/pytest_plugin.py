@@ -354,7 +354,10 @@ def _listed(
 
     Options of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
     """
+    import difflib
+
     from verifiable_dp.campaign import entries, file, settings
+    from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.passing import REQUIRED
 
     stash = request.config.stash
@@ -364,6 +367,12 @@ def _listed(
     found = stash.get(_SETTINGS, None)
     entry = next((one for one in (found.entries if found else ()) if one.name == target), None)
     if found is None or entry is None:
+        listed = [one.name for one in found.entries] if found else []
+        near = difflib.get_close_matches(target, listed, n=1) if isinstance(target, str) else []
+        if near and ":" not in str(target):
+            raise InputError(
+                f"target: no target in pyproject.toml is called {target!r}; did you mean {near[0]!r}?"
+            )
         return target, options, Path(), REQUIRED[0]
     named, own = file.arguments(entry)
     return named, {**own, **options}, found.folder, entry.require

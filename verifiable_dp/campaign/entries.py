@@ -340,6 +340,8 @@ def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str)
     found = {**{key: value for key, value in defaults.items() if key in left}, **own}
     if any(found.get(name) is not None for name in claims.CURVED) and "epsilon" not in own:
         found.pop("epsilon", None)
+    if found.get("regret") and "budget" not in own and found.get("budget") not in BUDGETS:
+        found.pop("budget", None)  # of privacy audits alone
     try:
         entry = _checked(found, own, which, listed, folder)
     except InputError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +29,6 @@ from verifiable_dp.cli.shell import (
 from verifiable_dp.core.validate import Given, Json, JsonDict
 
 if TYPE_CHECKING:
-    from verifiable_dp.record.model import Record
     from verifiable_dp.render.diff import Difference
     from verifiable_dp.render.folders import Folders
 
@@ -150,7 +148,7 @@ def verify(
     if record.is_dir():
         _verify_folder(record, key, alone=rerun or signature is not None or any(more.values()))
     from verifiable_dp.campaign.origin import refuse_expired
-    from verifiable_dp.record.verify import read
+    from verifiable_dp.record.verify import read, suite_beside
     from verifiable_dp.record.verify import verify as check
 
     whole = read(record)  # once: what is signed is what is judged and run
@@ -168,23 +166,8 @@ def verify(
             again = _again(workers, cage, progress) if rerun else None
             found = check(whole, rerun=again)
             refuse_expired(found.parsed)
-            line = replace(found, signature=signed, suite=_suite(found.parsed, record)).summary()
+            line = replace(found, signature=signed, suite=suite_beside(found.parsed, record)).summary()
     say(line)
-
-
-def _suite(found: Record, path: Path) -> str:
-    """What the kill tables beside a record say of it; of those the digest alone is checked."""
-    from verifiable_dp.core.validate import InputError
-    from verifiable_dp.record import kills
-    from verifiable_dp.record.verify import check_digest, read
-
-    tables: dict[str, Json] = {}
-    for name in ("mutants.json", "../mutants.json") if found.kill_table else ():
-        with suppress(InputError):
-            table = read(path.parent / name)
-            check_digest(table, "mutants")
-            tables[name] = table
-    return kills.compared(found, tables)
 
 
 def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -181,6 +182,17 @@ def _depth(value: JsonValue) -> int:
         elif isinstance(item, list):
             stack.extend((child, level + 1) for child in item)
     return deepest
+
+
+def suite_beside(found: Record, path: Path) -> str:
+    """What the kill tables beside a record say of it; of those the digest alone is checked."""
+    tables: dict[str, Json] = {}
+    for name in ("mutants.json", "../mutants.json") if found.kill_table else ():
+        with suppress(InputError):
+            table = read(path.parent / name)
+            check_digest(table, "mutants")
+            tables[name] = table
+    return kills.compared(found, tables)
 
 
 def check_digest(whole: Json, what: str = "record") -> None:

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import verifiable_dp as vdp
-from verifiable_dp import api
+from verifiable_dp import api, pytest_plugin
 from verifiable_dp.campaign import baseline, entries, examples, file, settings
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
@@ -540,6 +541,29 @@ def run(*words):
         whole, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"}
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def test_a_default_budget_of_privacy_audits_leaves_checks_of_regret_alone(project):
+    """Control: one of its own is refused."""
+    folder = project("")
+    text = '[defaults]\nepsilon = 1\nbudget = "smoke"\n[[targets]]\ntarget = "own.py:right"\n'
+    text += "arms = 2\nhorizon = 400\n"
+    (folder / "c.toml").write_text(text + 'regret = { scaling = { T = "linear" } }\n')
+    (entry,) = entries.read(folder / "c.toml").entries
+    assert "budget" not in entry.options
+    (folder / "c.toml").write_text(text + 'budget = "smoke"\nregret = { scaling = { T = "linear" } }\n')
+    with pytest.raises(InputError, match="budget must be one of"):
+        entries.read(folder / "c.toml")
+
+
+def test_a_test_that_misspells_a_listed_target_is_told_its_name(project):
+    """Control: what resembles none is looked for in the catalogue."""
+    folder = project(ROW.format(name="right", more='name = "play-right"'))
+    config = types.SimpleNamespace(stash={}, rootpath=folder)
+    request = types.SimpleNamespace(config=config)
+    with pytest.raises(InputError, match="is called 'paly-right'; did you mean 'play-right'"):
+        pytest_plugin._listed(request, "paly-right", {})
+    assert pytest_plugin._listed(request, "dp-se", {})[0] == "dp-se"
 
 
 def test_settings_ask_what_a_campaign_file_asks(project):

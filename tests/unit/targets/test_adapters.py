@@ -29,7 +29,7 @@ from verifiable_dp.targets import guard, roles
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of, taken
 from verifiable_dp.targets.far import Far, FarFunction
 from verifiable_dp.targets.guard import guarded, watched
-from verifiable_dp.targets.heard import UNLIKE, Heard
+from verifiable_dp.targets.heard import UNLIKE, FirstData, FirstRun, Heard, Sample
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 HORIZON, ARMS, EPSILON = 40, 2, 1.0
@@ -524,6 +524,24 @@ def test_a_sample_comes_out_again_where_the_code_is():
         sampler = ReleaseSampler(release, one.sampler.seed)
         again = type(one)(sampler, one.pair, one.world, one.path, one.runs).again()
         assert (again == one.digest) == (one.sampler.seed == 0)
+
+
+def test_a_process_begins_with_other_data(monkeypatch):
+    """Between those of both neighbours; what is no number stays."""
+    begun = []
+
+    def release(data, size, rng):
+        begun.append(np.array(data))
+        return np.zeros(size)
+
+    pair = DataPair(np.array([0.0, 1.0, 1.0, 0.0]), np.array([1.0, 1.0, 1.0, 0.0]))
+    sample = Sample(ReleaseSampler(release, 0), pair, 0, (TEST, 0), np.arange(5))
+    assert [FirstRun(sample, first).again() for first in FirstData] == ["", "", ""]
+    low, high, mixed = begun
+    assert (low.tolist(), high.tolist()) == ([0.0] * 4, [1.0] * 4)
+    assert len(np.unique(mixed)) == 4
+    assert ((mixed > 0) & (mixed < 1)).all()
+    assert [first.of({"a": 1}, {"a": 2}) for first in FirstData] == [{"a": 1}, {"a": 2}, {"a": 1}]
 
 
 def test_each_audit_has_a_key_of_its_own():
