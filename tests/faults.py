@@ -3128,7 +3128,7 @@ FAULTS = (
         "instances are compared as if nobody looked at their fields",
         "verifiable_dp/evidence/judge/marks.py",
         "        if any(self.names.has_generated_equality(kind) for kind in made):",
-        "        if not made:",
+        "        if made is None:",
         "an instance made of draws is a key of a public table, with no noise for one of them",
         (
             "tests/unit/evidence/test_language.py::test_what_a_draw_decides_without_a_branch_has_no_bound[leak_key_of_two_draws]",

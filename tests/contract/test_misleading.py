@@ -63,8 +63,9 @@ def every_run(record, text):
 def counted(record, text):
     """A check that cannot fail, among those that agree or do not."""
     able = sum(check.verdict != "vacuous" for check in record.regret_checks)
-    found = re.finditer(r"\d+ of (\d+) checks?[a-z ]*? agree", text)
-    return [one[0] for one in found if int(one[1]) != able]
+    said = (one for one in sentences(text) if re.search(r"\d+ of \d+ checks?[a-z ]*? agree", one))
+    of = {one: [int(n) for n in re.findall(r"\d+ of (\d+)(?: checks?| keep)", one)] for one in said}
+    return [one for one, numbers in of.items() if able not in (sum(numbers), *numbers)]
 
 
 def two_numbers(record, text):

@@ -118,7 +118,7 @@ def test_a_page_with_holes_is_short_and_names_them(name):
 
 @pytest.mark.parametrize(
     ("name", "told", "leaves_out"),
-    [("dp-se", BAD, True), ("dp-se", WORST, True), ("ldp-linear", {"expires": "2098-06-30"}, False)],
+    [("dp-se", BAD, True), ("dp-se", WORST, True), ("tree-sum", {"expires": "2098-06-30"}, False)],
 )
 def test_a_first_screen_leaves_out_no_more_than_it_has_to(monkeypatch, name, told, leaves_out):
     """Control: with more room nothing, with less room more."""

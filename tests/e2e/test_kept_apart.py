@@ -107,7 +107,7 @@ def test_the_parent_is_closed_to_others_while_the_code_runs(tmp_path):
     before, seen = dumpable(3, 0, 0, 0, 0), []
 
     def progress(line):
-        if line != "repeating some runs in a fresh process":  # said between the two processes
+        if line != "repeating some runs in fresh processes":  # said between the processes
             seen.append(dumpable(3, 0, 0, 0, 0))
 
     vdp.audit(f"{tmp_path / 'a.py'}:right", epsilon=1.0, runs=400, progress=progress)

@@ -154,7 +154,7 @@ def test_an_undecided_audit_says_what_to_try(pytester):
     )
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
-        ["*we could not measure power: noise divided by 6 changed nothing*expect=None*"]
+        ["*we could not measure power: dividing the noise by 6 changed nothing*expect=None*"]
     )
     lines = result.stdout.lines
     # In CI the summary repeats what a failure says.

@@ -146,7 +146,7 @@ def simulate(
     workers
         Number of threads or processes (joblib's `n_jobs`).
     points
-        Number of recorded times of the curve.
+        Number of rounds at which the curve is recorded.
     own
         `horizon` and `parameters` of your own code.
 

@@ -75,7 +75,7 @@ def _arms(actions: npt.ArrayLike, shape: tuple[int, ...]) -> IntArray:
 
 
 class Population(ABC):
-    """Base of populations; subclasses have `n_arms`, `shape`, `bounds`, `name`, `spread` and the methods.
+    """Base class of populations; each sets `n_arms`, `shape`, `bounds`, `name`, `spread` and these methods.
 
     Attributes
     ----------

@@ -229,7 +229,7 @@ def simulate(
     workers
         Number of threads or processes (joblib's `n_jobs`).
     points
-        Number of recorded times of the curve; 1 records the horizon alone, which is cheapest.
+        Number of rounds at which the curve is recorded; 1 records the horizon alone, which is cheapest.
 
     Returns
     -------

@@ -172,7 +172,7 @@ class Divergence(StrEnum):
     def words(self) -> str:
         """For a report."""
         return {
-            Divergence.RELEASED_MORE: "a value was released that the other input does not release",
+            Divergence.RELEASED_MORE: "a value was released that is not released on the other input",
             Divergence.DRAWN_MORE: "hidden noise was drawn that the other input does not draw",
             Divergence.RELEASED_FEWER: "the other input releases more values than this one",
             Divergence.SCALE: "the scale of the noise depends on the data",

@@ -502,8 +502,8 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     given
         Path of the JSON file, or what `read` returned for it.
     rerun
-        Runs the record again and returns the new one (`api.rerun`); the two must agree in everything
-        except provenance: counts exactly, other numbers as `first_difference` says. Without it, only JSON is
+        Runs the record again and returns the new one (`api.rerun`). Counts of the two must be equal, and
+        other numbers as close as `first_difference` says; provenance may differ. Without it, only JSON is
         read, and the target's code is not imported.
 
     Raises

@@ -83,8 +83,13 @@ def encrypted(value: JsonValue, record: Record) -> Judged:
 
 
 def readers(value: JsonValue, record: Record) -> Judged:
-    """Who reads raw data: not anyone."""
-    return (HOLE, "anyone can read raw data") if value == "anyone" else (OK, _UNCHECKED)
+    """Who reads raw data: not anyone, and nobody where it never leaves its user."""
+    if value == "anyone":
+        return HOLE, "anyone can read raw data"
+    models = (lookup(record.declared, MODEL), record.claim.trust_model if record.claim else None)
+    if value != "nobody" and "local" in models:
+        return HOLE, "in the local model, nobody can read raw data"
+    return OK, _UNCHECKED
 
 
 def enforced(value: JsonValue, record: Record) -> Judged:
@@ -150,6 +155,9 @@ def rounds(value: JsonValue, record: Record) -> Judged:
     (row,) = group_table(claim, [value])
     spent = f"{value} round{'s' * (value > 1)} of one person cost epsilon {digits(row['epsilon'])}"
     if row["epsilon"] <= VOID and row["delta"] < 1:
+        audited = record.target.parameters.get("horizon")
+        if isinstance(audited, int) and value > audited:
+            return OPEN, f"{spent}, and the audited instance ends after {audited}"
         return OK, spent
     total, enforced = (lookup(record.declared, key) for key in (TOTAL, CAP))
     if total is None:
@@ -160,7 +168,7 @@ def rounds(value: JsonValue, record: Record) -> Judged:
 
 
 TOTAL, CAP = "accounting.total_epsilon", "contribution.enforced_by"
-READERS = "access_control.readers"
+READERS, MODEL = "access_control.readers", "deployment.model"
 
 
 def total(value: JsonValue, record: Record) -> Judged:

@@ -245,7 +245,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
 
 
-_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow, or rely on the tests alone"
+_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"
 
 
 def _decisive(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -85,12 +86,23 @@ def _of_privacy(record: Record, measured: Json, audited: Json) -> Iterator[Diffe
     for name in names:
         there = measured.get(name) if promise is None else getattr(promise, name)
         here = getattr(claim, name)
-        if there is None or _value(there) == _value(here):
+        own = {value for check in record.regret_checks for value in _own(check, name)}
+        if there is None or _value(here) in (_value(there), *own):
+            continue
+        if own - {_value(there)}:
+            both = "/".join(sorted({_value(there), *own}, key=float))
+            yield Differs(name, both, _value(here), private=True)
             continue
         # What no parameter states follows from others, such as the number of rounds.
         stated = name in measured or name == "delta"
         rounds = "" if stated else f" at {_value(measured.get('horizon'))} rounds"
         yield Differs(name, _value(there), _value(here), private=True, at=rounds)
+
+
+def _own(check: Check, name: str) -> list[str]:
+    """What a check of regret names as its own value of a parameter."""
+    told = re.findall(rf"\b{name} = ([-+.e\d]*\d)", str(check.statistics.get("instance", "")))
+    return [_value(float(value)) for value in told]
 
 
 def _value(value: JsonValue) -> str:

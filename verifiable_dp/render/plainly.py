@@ -36,7 +36,7 @@ def summary(record: Record) -> list[str]:
         private = parameters.at_other_privacy(record)
         other = f" It was measured at {private}." if private else ""
         if not private and parameters.differing(record):
-            other = " It was measured with other parameters than the audited ones."
+            other = " It was not measured with the audited parameters."
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.{other}")
     if record.checks and not (record.mutants or record.kill_table):
         less = " except versions with less noise" if record.power else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from verifiable_dp.compliance.nist import MOST_DELTA, WARN_EPSILON, Reviewed
-from verifiable_dp.core.units import Plays, TrustModel, Unit
+from verifiable_dp.core.units import Plays, Protected, TrustModel, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
@@ -31,6 +31,8 @@ def promise(record: Record) -> str:
         delta += " (large)"
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     person = "; whether that is a person is not stated" if _event(record) == "entry" else ", not a person"
+    if claim.protects in (Protected.REWARD_CENTRAL, Protected.REWARD_JOINT):
+        person = ", not contexts, not a person"
     one = f" It {verb} one {_event(record)}{person}." if _of_one(claim) else ""
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."
@@ -41,7 +43,7 @@ def promise(record: Record) -> str:
     trusted = {
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
-        TrustModel.LOCAL: "; not an operator who sees that, too" if own else "",
+        TrustModel.LOCAL: "; not an operator who sees that action" if own else "",
     }.get(claim.trust_model, "")
     how = "or, loosely converted," if claim.mu is None else "so" if claim.rho is None else "with normal noise"
     implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""

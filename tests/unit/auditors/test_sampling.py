@@ -264,10 +264,10 @@ NOT_FOLLOWED = {
     "more than the next arm depends on released values": drawing(less_where_high),
     "more than the next arm depends": {"decide": counting_draws},
     "private values depend on released values": {"release": noisy_memory},
-    "runs of different length": {"query": stopping},
+    "runs differ in length": {"query": stopping},
     "several arms": {"decide": pairwise},
     "neither all Laplace nor all normal": drawing(laplace_at_first),
-    "comparisons with private values": drawing(compared),
+    "private values are kept, and values are compared": drawing(compared),
     "used twice in a run": drawing(lambda draw, state: replace(draw, slot=draw.slot % 2)),
     "estimate is not a number for each arm": {
         "start": lambda self, run: Wide.of(GaussianTS.start(self, run))

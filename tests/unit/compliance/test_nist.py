@@ -324,7 +324,7 @@ def test_h14_bins(assess):
 def test_h15_learned_models(assess):
     assert assess(15)["status"] == "not_applicable"
     linear = {"target__parameters": {"actions": [[1.0, 0.0], [0.0, 1.0]], "horizon": 60}}
-    assert assess(15, **linear)["status"] == "tested"
+    assert assess(15, **linear)["status"] == "stated"
     assert assess(15, **linear, verdict="inconclusive")["status"] == "open"
     assert assess(15, "mechanism")["status"] == "open"
 

@@ -134,7 +134,7 @@ def test_scaling_with_noisy_points_is_inconclusive():
 @pytest.mark.parametrize(
     ("rate", "margin", "over", "advice"),
     [
-        (lambda x: x**0.5, 0.01, "T", "; about 2 times as many runs would decide"),
+        (lambda x: x**0.5, 0.01, "T", "; about 2 times as many runs would be enough to decide"),
         (lambda x: x**0.6, 0.09, "T", "; a longer horizon or a larger gap would decide"),
         (lambda x: x**0.6, 0.09, "K", "; values of K over a wider range, or more runs, would decide"),
         (lambda x: x**0.5, 0.1, "T", ""),

@@ -80,6 +80,7 @@ def test_what_another_thread_reads_is_heard(read, place, monkeypatch):
     """Broken variant: a thread all of whose frames are of Python's library reads for us."""
     (place / "tuning.py").write_text("SCALE = 1.0\n")
     monkeypatch.syspath_prepend(place)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     with opened.noted(str(place)) as found:
         code(
             "import concurrent.futures as f\nf.ThreadPoolExecutor().submit(read, place).result()",

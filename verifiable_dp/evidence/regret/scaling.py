@@ -200,7 +200,7 @@ def _advice(numbers: Json, result: Json) -> str:
         half = max(float(result["upper_limit"]) - slope, slope - float(result["lower_limit"]))
         times = math.ceil((half / room) ** 2)
         if times <= _MOST_RUNS:
-            return f"; about {times} times as many runs would decide"
+            return f"; about {times} times as many runs would be enough to decide"
     if numbers.get("over", "T") == "T":
         longer = (
             "; a longer horizon or a larger gap would decide, because rates settle only once enough has been "

@@ -190,7 +190,7 @@ class DrawSource:
         if self.world.oracle is not None:
             known = self.oracle is self.world.oracle and 0 <= chance.range()[0] <= chance.range()[1] <= 1
             if self.asked is not None or not known:
-                raise self.world.stop("a coin is made in such a way that its probability is not known")
+                raise self.world.stop("a coin is drawn in a way that leaves its probability unknown")
             self.asked = chance
             chances = [chance, minus(1.0, chance)]
             return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)

@@ -1419,10 +1419,10 @@ def remainder(left: Foreign, right: Foreign) -> Foreign:
     if type(left) is not Term:
         return left % right
     if not left.whole or right != round(right) or not right > 0:
-        raise left.world.stop_raw("the remainder of raw {data} has no bound")
+        raise left.world.stop_raw("we cannot follow a remainder (%) of raw {data}")
     low, high = (math.floor(end / right) for end in left.range())
     if low != high:
-        raise left.world.stop_raw("the remainder of raw {data} has no bound")
+        raise left.world.stop_raw("we cannot follow a remainder (%) of raw {data}")
     return subtract(left, low * int(right))
 
 
