@@ -305,6 +305,8 @@ def test_an_interactive_use_needs_an_adversary_that_was_tried(name, state):
         ("data_security.statement", "not readable by anyone", OK, {"data_security": {"encrypted": True}}),
         ("access_control.readers", "anyone", HOLE, {}),
         ("access_control.readers", "named people", OK, {}),
+        ("access_control.readers", "named people", HOLE, {"deployment": {"model": "local"}}),
+        ("access_control.readers", "nobody", OK, {"deployment": {"model": "local"}}),
         ("access_control.statement", "anybody may look", OPEN, {}),
         ("access_control.statement", "published only here", OK, {"access_control": {"readers": "nobody"}}),
         ("data_minimisation.kept_days", 365, OK, {}),

@@ -1301,10 +1301,7 @@ def test_nobody_is_trusted_in_the_local_model(name, who):
 def test_who_may_not_see_a_users_own_action_is_one_statement():
     """Control: elsewhere the operator of a local model is part of whom it is against."""
     said = dict(of("ldp-lin-ucb").answers)
-    assert (
-        "all actions but the user's own; not an operator who sees that action. "
-        in said["Promised"]
-    )
+    assert "all actions but the user's own; not an operator who sees that action. " in said["Promised"]
     assert "even the operator" not in " ".join(said.values())
     assert "own action" not in said["Not looked at"]
     assert said["Do next"].startswith("Keep users' actions from the operator. ")
@@ -1604,6 +1601,17 @@ def test_regret_at_another_epsilon_is_on_the_first_screen():
     assert "other parameters" not in found.instance
     assert "Regret" not in dict(found.answers)["Held?"]
     assert "It was measured" not in " ".join(plainly.summary(Record.of(same)))
+
+
+def test_regret_that_a_check_measures_elsewhere_is_named_beside_the_rest():
+    """Control: where one of them is the audited value, nothing is said."""
+    record = measured("adac-oful", rho=1.0, delta=1e-5)
+    for check in record["regret"]["checks"]:
+        check["statistics"]["instance"] = "two unit vectors, gap .04, rho = 10000"
+    assert " Regret only at rho 1/10000." in dict(summary_card.of(reviewed(record)).answers)["Held?"]
+    for check in record["regret"]["checks"]:
+        check["statistics"]["instance"] = "two unit vectors, gap .04, rho = 0.1"
+    assert "Regret only" not in dict(summary_card.of(reviewed(record)).answers)["Held?"]
 
 
 def test_regret_names_a_promise_that_no_parameter_states():
