@@ -20,6 +20,7 @@ from verifiable_dp.compliance import blocks
 from verifiable_dp.core import files
 from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import worth
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.declarations import STARTER, checked, given, read, starter
 from verifiable_dp.record.model import Record, RelationEntry
@@ -334,6 +335,14 @@ def test_an_answer_is_acceptable_a_hole_or_open(key, value, state, beside):
     assert (found[key].state, found[key].why != "") == (state, True)
     assert (key in decision(record).holes) == (state is HOLE)
     assert {one.state for one in found.values() if not one.given} == {OPEN}
+
+
+def test_rounds_that_the_audited_instance_does_not_have_are_open():
+    record = Record.of(json.loads(LONG))
+    record.target.parameters["horizon"] = 7
+    assert worth.rounds(7, record)[0] is OK
+    state, why = worth.rounds(8, record)
+    assert (state, why.endswith("the audited instance ends after 7")) == (OPEN, True)
 
 
 def test_a_total_that_is_enforced_settles_many_rounds_and_an_author_is_no_reviewer():
