@@ -3117,7 +3117,7 @@ FAULTS = (
     Fault(
         "what raw data decide in a mechanism is left to samples",
         "verifiable_dp/auditing/traced.py",
-        "            hidden = branches or found.failure.words == SETS_SCALE",
+        "            hidden = (branches and unsettled(program, found)) or found.failure.words == SETS_SCALE",
         "            hidden = False",
         "a mechanism that skips its noise for rare data is not refuted",
         (

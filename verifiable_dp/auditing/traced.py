@@ -27,6 +27,7 @@ from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.bounded_programs import NeighbourProgram, Program
 from verifiable_dp.evidence.symbolic.bounded_programs import PathFound as Explored
 from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
+from verifiable_dp.evidence.symbolic.coverage import conditions_at
 from verifiable_dp.evidence.symbolic.paths import behind, explore, unsettled
 from verifiable_dp.evidence.symbolic.terms import SETS_SCALE, Ends
 from verifiable_dp.evidence.symbolic.witness import confirmed
@@ -496,8 +497,8 @@ def bound_of_release(
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work, delta)
         one = found.bound(delta)
         if one is None and shape in shapes:
-            branches = found.failure.why is Ends.BRANCH and unsettled(program, found)
-            hidden = branches or found.failure.words == SETS_SCALE
+            branches = found.failure.why is Ends.BRANCH and found.at and conditions_at(found.at)
+            hidden = (branches and unsettled(program, found)) or found.failure.words == SETS_SCALE
             lead = lead_as_dict(Lead("unsettled", found.at), "data") if hidden and found.at else None
             return None, Ended.of(found, "data").named(function, name, file), lead
         if one is None:

@@ -278,17 +278,22 @@ def _is_of_a_dataclass(code: types.CodeType) -> bool:
 
 def compares(place: Place) -> bool:
     """Whether all that is asked on a line is one comparison."""
+    asked = conditions_at(place)
+    return bool(asked) and all(isinstance(test, ast.Compare) and len(test.ops) == 1 for test in asked)
+
+
+def conditions_at(place: Place) -> list[ast.expr]:
+    """What is asked on a line by the code itself, and not by what it calls."""
     try:
         nodes = list(ast.walk(parsed("".join(linecache.getlines(place.file)))))
     except SyntaxError:
-        return False
-    asked = [
+        return []
+    return [
         node.test
         for node in nodes
         if isinstance(node, ast.If | ast.IfExp | ast.While)
         and node.test.lineno <= place.line <= (node.test.end_lineno or 0)
     ]
-    return bool(asked) and all(isinstance(test, ast.Compare) and len(test.ops) == 1 for test in asked)
 
 
 @functools.lru_cache(maxsize=1 << 10)
