@@ -86,17 +86,14 @@ def _of_privacy(record: Record, measured: Json, audited: Json) -> Iterator[Diffe
     for name in names:
         there = measured.get(name) if promise is None else getattr(promise, name)
         here = getattr(claim, name)
-        own = {value for check in record.regret_checks for value in _own(check, name)}
+        own = {value for check in record.regret_checks for value in _own(check, name)} - {_value(there)}
         if there is None or _value(here) in (_value(there), *own):
             continue
-        if own - {_value(there)}:
-            both = "/".join(sorted({_value(there), *own}, key=float))
-            yield Differs(name, both, _value(here), private=True)
-            continue
         # What no parameter states follows from others, such as the number of rounds.
-        stated = name in measured or name == "delta"
+        stated = name in measured or name == "delta" or bool(own)
         rounds = "" if stated else f" at {_value(measured.get('horizon'))} rounds"
-        yield Differs(name, _value(there), _value(here), private=True, at=rounds)
+        every = sorted({_value(there), *own}, key=float) if own else [_value(there)]
+        yield Differs(name, "/".join(every), _value(here), private=True, at=rounds)
 
 
 def _own(check: Check, name: str) -> list[str]:

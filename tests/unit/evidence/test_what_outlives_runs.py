@@ -28,12 +28,13 @@ import time
 import types
 import uuid
 import weakref
+from sys import argv as arguments
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from verifiable_dp.evidence.judge import expressions
+from verifiable_dp.evidence.judge import expressions, flow
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
@@ -481,7 +482,8 @@ def test_what_a_class_reads_for_the_code_ends_the_bound(release, what):
 
 
 def hidden_coin(data, rng):
-    return data[0] + (Numbered().number.int % 1000 != 7) * rng.laplace(0, 2.0)
+    # Without noise once in 10^9 runs: no run of the broken variant comes to that.
+    return data[0] + (Numbered().number.int % 10**9 != 7) * rng.laplace(0, 2.0)
 
 
 def by_fields(data, rng):
@@ -510,6 +512,10 @@ def by_start(data, rng):
     return noisy(data, rng) if logging._startTime < 9e18 else data[0]
 
 
+def by_imported_name(data, rng):
+    return data[0] if len(arguments) > 500 else noisy(data, rng)
+
+
 def by_text(data, rng):
     return noisy(data, rng) * float(np.is_busday("today") >= 0)
 
@@ -519,6 +525,7 @@ def by_text(data, rng):
     [
         (by_name, "__name__"),
         (by_argument, "argv"),
+        (by_imported_name, "arguments"),
         (by_start, "_startTime"),
         (by_text, "the clock, by the text"),
     ],
@@ -528,7 +535,8 @@ def test_what_may_be_different_in_production_ends_the_bound(release, what, monke
     assert f"reads {what}" in explore(program, 1).failure
     monkeypatch.setattr(expressions, "_OF_MODULES", ())
     monkeypatch.setattr(expressions, "_NOW", ())
-    monkeypatch.setattr(expressions.values, "is_of_system", lambda module, name: False)
+    for place in (expressions.values, flow):
+        monkeypatch.setattr(place, "is_of_system", lambda module, name: False)
     assert "reads" not in str(explore(program, 1).failure)
 
 

@@ -76,7 +76,8 @@ class Expressions(Calls):
         owner = self.names.owner(self.scope, node.id)
         key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
-            if isinstance(self.scope, Function) and node.id in _OF_MODULES and key not in self.looked:
+            told = node.id in _OF_MODULES or node.id in self.names.of_system[self.names.home[self.scope]]
+            if told and isinstance(self.scope, Function) and key not in self.looked:
                 self.tell(node, outside.READS, node.id)
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())

@@ -33,6 +33,7 @@ from verifiable_dp.evidence.judge.values import (
     TEXT,
     UNKNOWN,
     Value,
+    is_of_system,
     joined,
 )
 
@@ -99,6 +100,7 @@ class Names:
         plain = not any("super" in names for names in self.local.values())
         self.begins_again = not all(plain and ast.unparse(one) == "super()" for one in again)
         kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
+        self.of_system = {file: set(_taken_from_system(one.tree)) for file, one in files.items()}
         self.mangled = tuple(f"_{name}__" for name in kinds)  # how names of a class's own begin elsewhere
         coded = [node for nodes in self.coded.values() for node in nodes]
         waiting = (ast.Yield, ast.YieldFrom)
@@ -295,6 +297,13 @@ class Names:
 def tree_of(text: str) -> ast.Module:
     """The tree of a file, which nobody changes; raises what `ast.parse` does."""
     return ast.parse(text)
+
+
+def _taken_from_system(tree: ast.Module) -> Iterator[str]:
+    """Names under which a file imports what may be another on another machine, or tomorrow."""
+    for part in (node for node in walk(tree) if isinstance(node, ast.ImportFrom)):
+        module = sys.modules.get(part.module or "")
+        yield from (one.asname or one.name for one in part.names if is_of_system(module, one.name))
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
