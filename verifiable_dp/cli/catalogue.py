@@ -279,7 +279,7 @@ def reproduce(
     seed: int,
     workers: int,
 ) -> None:
-    """Run the experiments of the papers again (S1 to S4).
+    """Run the experiments of the papers again (S1 to S6).
 
     All of them if no NAME is given. Writes figures, tables and verdicts; an interrupted run continues. Exit
     status 1 if, at full size, a verdict differs from the known one, else 0.

@@ -14,6 +14,10 @@ _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
 _SEEDED = (
     "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
 )
+_REPORT = (
+    "audit the function that makes one report as a mechanism (call its parameter for the reward data): it "
+    "can have an upper bound, which a local claim about a bandit cannot have"
+)
 
 
 def undecided(record: Record, *, brief: bool = False) -> str:
@@ -26,7 +30,13 @@ def undecided(record: Record, *, brief: bool = False) -> str:
     if record.reason == "unsearched" and conclude.constant(record.checks):
         first = f"give the search more runs ({more_runs(record)})"
         return first if brief else f"{first}{_TWO_WAYS}"
-    return ""
+    return report_alone(record)
+
+
+def report_alone(record: Record) -> str:
+    """How to have more than samples of a local claim about code of the user's; empty for any other."""
+    claim = record.claim
+    return _REPORT if claim and claim.observe == "reports" and record.target.role == "user" else ""
 
 
 def more_runs(record: Record) -> str:

@@ -224,9 +224,15 @@ def _of_code(record: Record) -> Iterator[Finding]:
     for numbers in (check.statistics for check in record.checks if check.kind == "tracing"):
         for lead in numbers["leads"]:
             if lead["open"] and lead["what"] != "unfollowed":  # of that DP201 tells
-                yield Finding(FindingCode.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
+                yield _at_line(record, FindingCode.RAW_DATA, words.lead_in_words(lead), lead)
         for row in too_costly(numbers):
-            yield Finding(FindingCode.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
+            yield _at_line(record, FindingCode.RELEASE_COST, words.share_in_words(row), row)
+
+
+def _at_line(record: Record, code: FindingCode, said: str, place: JsonDict) -> Finding:
+    other = advice.report_alone(record) if record.verdict == "inconclusive" else ""
+    todo = f"{RULES[code].advice}; or {other}" if other else ""
+    return Finding(code, said, place["file"], place["line"], todo=todo)
 
 
 def _of_privacy(record: Record) -> Iterator[Finding]:

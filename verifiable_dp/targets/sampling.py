@@ -19,7 +19,7 @@ from verifiable_dp.evidence.blackbox.run_parts import Part, parts_of, worlds_of
 from verifiable_dp.targets.far import Far, far_of
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.source import code_of, file_of
+from verifiable_dp.targets.source import code_of, file_of, last_line
 
 
 def call_target(
@@ -36,7 +36,8 @@ def call_target(
     except (KeyboardInterrupt, InputError):
         raise
     except BaseException as error:
-        raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
+        at = last_line(error, file_of(code_of(function)))
+        raise InputError(f"{what} raised {one_line(error)}{at}") from error
 
 
 class SeenRuns(abc.ABC):
@@ -184,16 +185,6 @@ def turns(order: IntArray) -> list[tuple[int, int]]:
         found.append((world, at[world]))
         at[world] += 1
     return found
-
-
-def _last_line(error: BaseException, function: Function[Foreign]) -> str:
-    """` (file:line)` of the innermost frame in the function's own file."""
-    own, place, frame = file_of(code_of(function)), "", error.__traceback__
-    while frame is not None:
-        if frame.tb_frame.f_code.co_filename == own:
-            place = f" ({own}:{frame.tb_lineno})"
-        frame = frame.tb_next
-    return place
 
 
 def process_seeds(key: WordArray, numbers: IntArray) -> list[int]:

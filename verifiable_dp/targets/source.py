@@ -277,6 +277,16 @@ def file_of(code: Foreign) -> str:
         return next((one.__code__.co_filename for one in members if inspect.isfunction(one)), "")
 
 
+def last_line(error: BaseException, file: str) -> str:
+    """` (file:line)` of the innermost frame of an error that is in this file; empty if none is."""
+    place, frame = "", error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == file:
+            place = f" ({file}:{frame.tb_lineno})"
+        frame = frame.tb_next
+    return place
+
+
 def parsed(file: str) -> ast.AST | None:
     """A file's syntax tree; None if it cannot be read."""
     try:
@@ -449,7 +459,8 @@ def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
             sys.modules.pop(path.stem, None)
         relative = "relative import" in str(error)  # their words: Python gives no other sign
         advice = _in_package(path) if relative else ""
-        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}{advice}") from None
+        at = last_line(error, str(spec.origin))
+        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}{at}{advice}") from None
     return module
 
 

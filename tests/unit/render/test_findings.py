@@ -167,11 +167,26 @@ def test_advice_fits_what_was_found():
     assert todo([never], "weak") == ""
 
 
+def test_a_local_claim_that_stays_open_says_what_else_to_audit():
+    """Controls: an algorithm of the catalogue, and a claim that is refuted."""
+
+    def said(role, **changed):
+        record = undecided(load("ldp-ucb"), reason="lead")
+        record["target"] = {**record["target"], "role": role}
+        return [one.advice for one in findings(Record.of({**record, **changed})) if "DP3" in one.code]
+
+    alone = "audit the function that makes one report"
+    assert [alone in one for one in said("user")] == [True]
+    assert [alone in one for one in said("promise")] == [False]
+    assert not any(alone in one for one in said("user", verdict="refuted", reason=None))
+
+
 def replaced_checks(record, checks):
     """The advice on a record with these checks."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(advice.conclude, "constant", lambda found: found[0].constant)
-        return advice.undecided(SimpleNamespace(checks=checks, reason=record.reason, plan=record.plan))
+        facts = {name: getattr(record, name) for name in ("reason", "plan", "claim", "target")}
+        return advice.undecided(SimpleNamespace(checks=checks, **facts))
 
 
 @pytest.mark.parametrize(

@@ -964,6 +964,15 @@ def test_what_is_nowhere_gets_no_advice(project):
         load("shop_of_nothing.bandit:play")
 
 
+def test_code_that_fails_as_it_is_imported_is_named_with_its_line(tmp_path):
+    """Broken variant: the place of the call that imports it, which is ours."""
+    code = tmp_path / "late.py"
+    code.write_text("import math\n\nimport shop_of_nothing\n")
+    with pytest.raises(InputError) as raised:
+        load(f"{code}:play")
+    assert str(raised.value).endswith(f"No module named 'shop_of_nothing' ({code}:3)")
+
+
 # Where an upper bound ends is said before an audit, with what to write instead, and that has a bound.
 
 
