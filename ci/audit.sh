@@ -7,7 +7,8 @@
 # Arguments are options of `verifiable-dp audit`; with CHECK=regret of `verifiable-dp regret`, which is run instead.
 # With `ask` before them requests are written and their digests printed, and no code of a target is run; with
 # `audit` they are answered, or made if there are none, and nothing is judged; with `judge` nothing is audited, and
-# no code of a target is run: REQUESTS may hold the digests that `ask` has printed. Exit status: 0 not
+# no code of a target is run: arguments are options of `verifiable-dp judge`, and REQUESTS may hold the digests that
+# `ask` has printed. A campaign says itself what is asked, so it takes no arguments but for TARGETS beside it. Exit status: 0 not
 # refuted, 1 refuted, 2 unusable, 3 inconclusive; of several targets the worst counts, in the order 2, 1, 3, 0. It is
 # that of the records: what has none that answers its request and verifies is unusable, whatever its audit ended with.
 set -uo pipefail
@@ -45,6 +46,11 @@ if [[ -z ${CAMPAIGN:-} && ${#targets[@]} == 0 ]] && grep -qs '^ *\[\+ *tool\.ver
 fi
 if [[ -z ${CAMPAIGN:-} && ${#targets[@]} == 0 ]]; then # before a folder is made, which the next run would refuse
   echo "audit.sh: TARGETS or CAMPAIGN must name something that can be audited, both are empty, and pyproject.toml has no [tool.verifiable-dp]" >&2
+  exit 2
+fi
+
+if [[ $steps != judge && ${#targets[@]} == 0 && $# != 0 ]]; then
+  echo "audit.sh: arguments work only with TARGETS, got $*; write them into $CAMPAIGN" >&2
   exit 2
 fi
 
@@ -119,8 +125,8 @@ audit() { # OPTIONS...
   done
 }
 
-judge() {
-  local given=() request worst record folder failed
+judge() { # OPTIONS...
+  local given=("$@") request worst record folder failed
   if [[ -n ${CAMPAIGN:-} ]]; then given=(--campaign "$CAMPAIGN"); fi
   for request in $(grep -oE 'sha256:[0-9a-f]{64}' <<<"${REQUESTS:-}"); do given+=(--request "$request"); done
   # Set and without a digest: nothing could be asked for, so that nothing answers.
@@ -167,4 +173,4 @@ case $steps in
   *ask*) new && REQUESTS=$(ask "$@") || exit 2 ;; # kept here, where no code of a target gets
 esac
 if [[ $steps == *audit* ]]; then audit "$@"; fi
-if [[ $steps == *judge* ]]; then judge; fi
+if [[ $steps == judge ]]; then judge "$@"; elif [[ $steps == *judge* ]]; then judge; fi

@@ -6,8 +6,10 @@ add --epsilon "$EPSILON"
 add --delta "$DELTA"
 add --arms "$ARMS"
 add --horizon "$HORIZON"
-add --budget "$BUDGET"
+if [[ -n $TARGETS ]]; then # else a campaign is audited, and says so itself; these two are never empty
+  add --budget "$BUDGET"
+  add --seed "$SEED"
+fi
 add --detect "$DETECT"
-add --seed "$SEED"
-read -ra more <<<"$OPTIONS"
+IFS=$' \t\r\n' read -d '' -ra more <<<"$OPTIONS" || true # of all lines
 options+=(${more[@]+"${more[@]}"})

@@ -453,12 +453,14 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
             )
         path = _save(request, report)
         short = require != passing.REQUIRED[0] and passing.short_of(report.decision, require)
-        if passing.passes(report.verdict, expect) and not short:
+        void = expect == "not_refuted" and bool(report.decision.holes)
+        if passing.passes(report.verdict, expect) and not short and not void:
             return report
         again = _again(request, report, target, path or _kept(request, report))
         # The summary of pytest shows how this begins.
         found = f"{report.verdict}: {words.interval(report.parsed)}"
         asked = f"resting on {short}, and {require} is required" if short else f"expected {expect}"
+        asked = "the declarations make the promise void" if void else asked
         lines = [f"{found} ({asked})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
         lines += _why_the_test(request, again)

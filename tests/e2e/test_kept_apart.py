@@ -192,7 +192,7 @@ def test_what_git_says_of_a_file_is_right(repository):
     clean = provenance.place(path)
     assert (clean["dirty"], len(clean["commit"])) == (False, 40)
     (repository / "a.py").write_bytes(b"x = 1\r\n")
-    assert provenance.place(path)["dirty"] is False
+    assert provenance.place(path)["dirty"] is True
     (repository / "a.py").write_text("x = 2\n")
     assert provenance.place(path)["dirty"] is True
     (repository / "b.py").write_text("x = 2\n")

@@ -453,6 +453,26 @@ def test_targets_are_trimmed_and_taken_in_the_folder_and_the_mode_that_are_given
     assert (wrong.returncode, "CHECK must be audit or regret" in wrong.stderr) == (2, True)
 
 
+def test_options_of_all_lines_are_asked(tmp_path):
+    """Broken variant: those of the first line."""
+    (tmp_path / "verifiable-dp").write_text(PROGRAM, "utf-8")
+    (tmp_path / "verifiable-dp").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    inputs = {**INPUTS, "targets": "a.py:x", "options": "--numerics\r\n--require every-path\n"}
+    assert run("Audit", tmp_path, inputs, PATH=path).returncode == 0
+    assert "--seed 0 --numerics --require every-path --cage" in (tmp_path / "../called").read_text("utf-8")
+
+
+def test_a_campaign_takes_no_options_of_targets(tmp_path):
+    """Broken variant: they are dropped, and the campaign's own claim is audited. Control: the test below."""
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.verifiable-dp]\n[[tool.verifiable-dp.targets]]\n", "utf-8"
+    )
+    for inputs in ({"campaign": "campaign.toml"}, {"campaign": ""}):
+        done = run("Audit", tmp_path, {**INPUTS, "targets": "", **inputs, "options": "--require certified"})
+        assert (done.returncode, "arguments work only with TARGETS" in done.stderr) == (2, True)
+
+
 def test_the_verdict_does_not_hang_on_uploads():
     assert STEPS["Upload SARIF"]["continue-on-error"] is True
     assert STEPS["Verdict"]["if"] == "${{ !cancelled() }}"

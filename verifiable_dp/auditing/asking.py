@@ -165,6 +165,11 @@ def root_in(asked: Json) -> str:
     return root_of(*_named_in(asked))
 
 
+def places_in(asked: Json) -> list[Path]:
+    """Where the code that a request names begins, as seen from where we are."""
+    return [place for named in _named_in(asked) if isinstance(named, str) for place in _places(named)]
+
+
 def _named_in(asked: Json) -> list[Given]:
     """The code that a request names."""
     target, claim = asked["target"], asked["claim"]

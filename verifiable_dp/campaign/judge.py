@@ -15,7 +15,7 @@ from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, printable
-from verifiable_dp.record import requested
+from verifiable_dp.record import passing, requested
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry, asked_of
 from verifiable_dp.render import portfolio
@@ -43,7 +43,7 @@ class Judged:
         2 if anything failed, else 1 if a promise is refuted or a claim about regret contradicted, 3 if one is
         undecided, 0. Undecided ones whose findings are all in the campaign's baseline do not count.
     required
-        What the file of the campaign requires of its entries, by their names.
+        What requests and the file of the campaign require, by the name of the target or entry.
     """
 
     reports: Sequence[tuple[str, Report]]
@@ -105,7 +105,7 @@ def judge(
     names = Counter(one.target.name for one in asked.values())
     listed = None if campaign is None else entries.read(campaign)
     by_name = {entry.name: entry for entry in (listed.entries if listed else ())}
-    statuses = list[int]()
+    statuses, required = list[int](), {name: entry.require for name, entry in by_name.items()}
     for path, one in found.records.items():
         where = path.relative_to(place)
         why = _unanswered(where, one.record, asked.get(where), expected.origin)
@@ -114,7 +114,9 @@ def judge(
             continue
         entry = by_name.get(where.parent.as_posix())
         report = Report(one.record)
-        reports.append((report.name if entry is None else entry.name, report))
+        name = report.name if entry is None else entry.name
+        reports.append((name, report))
+        required[name] = passing.strictest(required.get(name), asked[where].require)
         if entry is None:
             statuses.append(report.decision.exit_code)
         elif not (listed and listed.excused({entry.name: report})):
@@ -136,7 +138,6 @@ def judge(
     told = [_line(what, why) for what in reasons for why in reasons[what]]
     failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
-    required = {name: entry.require for name, entry in by_name.items()}
     return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required)
 
 
@@ -149,7 +150,8 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
         own[one.digest] = place
     for word in given:
         if Path(word).is_dir():
-            found |= _below(Path(word))
+            for place, one in _below(Path(word)).items():
+                _put(found, place, one)
             continue
         digest = word if word.startswith(_DIGEST) else requested.read(word).digest
         if digest not in own:
@@ -168,8 +170,15 @@ def _below(folder: Path) -> dict[Path, RequestEntry]:
         inside.sort()
         for path in (Path(here, name) for name in sorted(names)):
             if requested.is_request(path):
-                found[requested.answer(path).relative_to(folder)] = requested.read(path)
+                _put(found, requested.answer(path).relative_to(folder), requested.read(path))
     return found
+
+
+def _put(found: dict[Path, RequestEntry], place: Path, asked: RequestEntry) -> None:
+    if found.setdefault(place, asked).digest != asked.digest:
+        raise InputError(
+            f"request: {place.as_posix()!r} would have to answer two requests; give each a folder of its own"
+        )
 
 
 def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: RecordOrigin) -> str:

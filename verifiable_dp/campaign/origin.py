@@ -23,7 +23,6 @@ from verifiable_dp.targets.source import file_digest
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
 _AHEAD = 300.0  # seconds that a clock may be ahead of another one
-_LEAST = 7  # digits of a commit
 
 
 def refuse_expired(record: Record) -> None:
@@ -68,8 +67,11 @@ class RecordOrigin:
     def __post_init__(self) -> None:
         if self.source is not None and not self.source.is_dir():
             raise InputError(f"source: {str(self.source)!r} is not a folder")
-        if self.commit and not re.fullmatch(f"[0-9a-f]{{{_LEAST},64}}", self.commit):
-            raise InputError(f"commit must be {_LEAST} hexadecimal digits or more, got {self.commit!r}")
+        if self.commit and not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", self.commit):
+            raise InputError(
+                f"commit must be the whole name of a commit (git rev-parse HEAD), got {self.commit!r}; "
+                "somebody else can make another commit with the same first digits"
+            )
         if self.max_age and not re.fullmatch(r"\d+[mhd]", self.max_age):
             raise InputError(f"max_age must be a time such as 30d, 12h or 90m, got {self.max_age!r}")
 
@@ -105,7 +107,7 @@ class RecordOrigin:
     def _committed(self, record: Record) -> None:
         facts = record.provenance
         place = facts if record.target.ours else facts.target
-        if not place.commit.startswith(self.commit):
+        if place.commit != self.commit:
             raise InputError(f"commit: the record is from {place.commit or 'an unknown commit'}")
         if place.dirty:
             differs = () if record.target.ours else facts.target.differs or ()
@@ -123,6 +125,14 @@ class RecordOrigin:
             return
         known = asked.target.files if asked else {}
         with contextlib.chdir(source):
+            whole = None if asked is None else asked.as_dict()
+            begun = [Path(record.target.source.path)] if whole is None else asking.places_in(whole)
+            for place in begun:
+                if not place.resolve().is_relative_to(Path.cwd().resolve()):
+                    raise InputError(
+                        f"source: the record is about {str(place)!r}, which is not below {str(source)!r}; "
+                        "audit by a path or a module's name that begins there"
+                    )
             if asked is None:
                 known = {record.target.source.path: record.target.source.sha256}
                 there = {name: file_digest(Path(name)) for name in known}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -235,6 +236,8 @@ def audit(
     what pyproject.toml lists under [tool.verifiable-dp].
     """
     from verifiable_dp import api
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.record import requests
 
     if target is None and command is None and asked["ask"] is None:
         audit_listed(context, {**context.params})
@@ -242,16 +245,22 @@ def audit(
     if asked.pop("write_baseline"):
         raise InputError("write_baseline works only without a TARGET, for the targets in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
+    question = {k: v for k, v in asked.items() if k not in ("checkpoint", "request", "in_process", "cage")}
     if ask is not None:
-        runs = ("checkpoint", "request", "in_process", "cage")
-        write_request(api.ask(audited, **{k: v for k, v in asked.items() if k not in runs}), ask)
+        write_request(requests.requiring(api.ask(audited, **question), require), ask)
         return
     outputs.check()
+    new = asked["request"] is not None and not os.path.lexists(asked["request"])
+    if new and require != requests.REQUIRED[0]:
+        write_text(asked["request"], requests.requiring(api.ask(audited, **question), require).written())
     with progressing(scheduler, outputs.quiet) as progress:
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
-    sys.exit(report.decision.exit_code or 3 * falls_short(report, require))
+    settled = requests.asked_of(report.record) if asked["request"] is not None else None
+    sys.exit(
+        report.decision.exit_code or 3 * falls_short(report, require, settled.require if settled else None)
+    )
 
 
 @main.command(

@@ -499,11 +499,11 @@ require_option = click.option(
 )
 
 
-def falls_short(report: Report, *requires: str) -> bool:
+def falls_short(report: Report, *requires: str | None) -> bool:
     """Whether what is not refuted rests on less than any requires; then that is said, and the status is 3."""
     from verifiable_dp.record import passing
 
-    require = max(requires, key=passing.REQUIRED.index)
+    require = passing.strictest(*requires)
     short = passing.short_of(report.decision, require)
     if short:
         aside(

@@ -14,6 +14,7 @@ import reprlib
 import sys
 import types
 import typing
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +40,15 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, *_SCALARS)
 def ours(value: Foreign) -> bool:
     """Whether a value is plain data, or an object of this package's own classes that holds such alone.
 
-    Objects are compared, never names: a function belongs to the module whose globals it has.
+    Objects are compared, never names. A function is ours if it has the globals of a module of ours, and code
+    that the source of this module compiles to: anybody can make a function with our globals.
     """
     return _ours(value, set())
 
 
 def _ours(value: Foreign, seen: set[int]) -> bool:
+    if isinstance(value, type):
+        return _class(value, seen)
     if type(value) in _PLAIN or id(value) in seen:
         return True
     seen.add(id(value))
@@ -57,13 +61,66 @@ def _ours(value: Foreign, seen: set[int]) -> bool:
     if isinstance(value, enum.Enum):
         return is_own_class(type(value))
     if isinstance(value, types.FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return _of_package(value.__globals__) and all(_ours(item, seen) for item in cells)
+        return _function(value, seen)
     if isinstance(value, types.MethodType):
         return _ours(value.__func__, seen) and _ours(value.__self__, seen)
-    if isinstance(value, type):
-        return _class(value)
-    return _class(type(value)) and all(_ours(item, seen) for item in getattr(value, "__dict__", {}).values())
+    return (
+        _class(type(value), seen)
+        and _shadows_nothing(value)
+        and all(_ours(item, seen) for item in _held(value))
+    )
+
+
+def _function(function: types.FunctionType, seen: set[int]) -> bool:
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    given = (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    return _is_written(function) and all(_ours(item, seen) for item in given)
+
+
+def _is_written(function: types.FunctionType) -> bool:
+    """Whether a function has the globals of a module of this package and code that stands in its file."""
+    names, code = function.__globals__, function.__code__
+    if not _of_package(names):
+        return False
+    spec, known = names["__spec__"], _codes(names["__spec__"].origin)
+    if type(spec.loader) is SourceFileLoader:
+        return code in known
+    # pytest has written the assertions anew, and leaves where a function stands and what it is called
+    return (code.co_filename, _place(code)) in {(spec.origin, _place(one)) for one in known}
+
+
+def _place(code: types.CodeType) -> tuple[str, int, tuple[str, ...]]:
+    return code.co_name, code.co_firstlineno, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+@functools.cache
+def _codes(file: str) -> frozenset[types.CodeType]:
+    """All code objects that the source in a file compiles to."""
+    found, left = set[types.CodeType](), [compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)]
+    while left:
+        code = left.pop()
+        found.add(code)
+        left += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return frozenset(found)
+
+
+def _shadows_nothing(value: Foreign) -> bool:
+    """Whether no attribute of an object stands for what its class does; fields and cached properties may."""
+    fields = {one.name for one in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
+    own = {name: getattr(type(value), name, None) for name in getattr(value, "__dict__", {})}
+    return all(
+        name in fields
+        or isinstance(one, functools.cached_property)
+        or not (callable(one) or hasattr(one, "__get__"))
+        for name, one in own.items()
+    )
+
+
+def _held(value: Foreign) -> list[Foreign]:
+    """What an object refers to by its attributes."""
+    slots = [one for base in type(value).__mro__ for one in (vars(base).get("__slots__") or ())]
+    kept = [getattr(value, name) for name in slots if name != "__dict__" and hasattr(value, name)]
+    return [*getattr(value, "__dict__", {}).values(), *kept]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -79,9 +136,12 @@ def _of_package(names: dict[str, Foreign]) -> bool:
     return _of_file(getattr(module.__spec__, "origin", None))
 
 
-def _class(kind: type) -> bool:
+def _class(kind: type, seen: set[int]) -> bool:
     """Whether a class and its bases are this package's own, with the functions and data that it gave them."""
-    return all(base in _BASES or (is_own_class(base) and _members(base)) for base in kind.__mro__)
+    if id(kind) in seen:
+        return True
+    seen.add(id(kind))
+    return all(base in _BASES or (is_own_class(base) and _members(base, seen)) for base in kind.__mro__)
 
 
 def is_own_class(kind: type) -> bool:
@@ -95,17 +155,18 @@ def is_own_class(kind: type) -> bool:
     return found is kind
 
 
-def _members(kind: type) -> bool:
-    return all(_member(member) for name, member in vars(kind).items() if name not in _NOTES)
+def _members(kind: type, seen: set[int]) -> bool:
+    return all(_member(member, seen) for name, member in vars(kind).items() if name not in _NOTES)
 
 
-def _member(member: Foreign) -> bool:
+def _member(member: Foreign, seen: set[int]) -> bool:
     if isinstance(member, property):
-        return all(_member(part) for part in (member.fget, member.fset, member.fdel) if part)
+        return all(_member(part, seen) for part in (member.fget, member.fset, member.fdel) if part)
     if isinstance(member, functools.cached_property):
-        return _member(member.func)
+        return _member(member.func, seen)
     if isinstance(member, (staticmethod, classmethod)):
-        return _member(member.__func__)
+        return _member(member.__func__, seen)
     if isinstance(member, types.FunctionType):
-        return _of_package(member.__globals__) or any(member.__globals__ is names for names in _MAKERS)
-    return isinstance(member, _OF_PYTHON) or _ours(member, set())
+        generated = member.__code__.co_filename == "<string>" and _of_package(member.__globals__)
+        return generated or any(member.__globals__ is names for names in _MAKERS) or _function(member, seen)
+    return isinstance(member, _OF_PYTHON) or _ours(member, seen)

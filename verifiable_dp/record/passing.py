@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from verifiable_dp.core.units import Role
 from verifiable_dp.record.decision import Decision
+from verifiable_dp.record.requests import REQUIRED as REQUIRED
 
 
 def passes(verdict: str | None, expected: str | None) -> bool:
@@ -16,8 +17,12 @@ def passes(verdict: str | None, expected: str | None) -> bool:
     return verdict != "contradicted" if expected is None else verdict == expected
 
 
-REQUIRED = ("detectable", "tested-paths", "every-path", "certified")  # each asks for more than the one before
 _GROUNDS = dict(zip(("detectable", "n paths", "every path", "certified"), REQUIRED, strict=True))
+
+
+def strictest(*requires: str | None) -> str:
+    """Which of these asks for most; None asks for nothing."""
+    return max((one or REQUIRED[0] for one in requires), key=REQUIRED.index)
 
 
 def short_of(found: Decision, require: str) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import os
 import platform
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.targets.opened import ABSENT
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
 LEARNT_WITH = "scikit-learn"  # that boosted trees are fitted with; absent of records that needed it
@@ -155,17 +157,19 @@ def _entries(tree: bytes, size: int) -> Iterator[tuple[bytes, str, str]]:
         tree = rest[size:]
 
 
-def _changed(folder: Path, name: str, blob: str, exact: bool = False) -> bool:
+def _changed(folder: Path, name: str, blob: str) -> bool:
     """Whether a file, or a link whose name ends with a slash, is not what git calls `blob`.
 
-    Line ends of source do not count, unless it is to be `exact`.
+    On a system that writes line ends as CR LF, source may have these for LF, and no other CR: to Python a
+    CR alone ends a line, too.
     """
     try:
         content = _content(folder, name)
     except OSError:
         return True
-    loose = not exact and name.endswith(".py")
-    forms = {content, content.replace(b"\r\n", b"\n") if loose else content}
+    forms, plain = {content}, content.replace(b"\r\n", b"\n")
+    if os.linesep != "\n" and name.endswith(".py") and b"\r" not in plain:
+        forms.add(plain)
     return blob not in {_named("blob", one, blob) for one in forms}
 
 
@@ -185,8 +189,8 @@ def place(
 
     They are empty where it is unknown or in none. All files that `run` must be as in the commit and have
     the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one. So must be
-    those that were `opened`, and the links on the way to them; their paths are from the repository. Line
-    ends of source count in what was opened, but on a system that writes them as CR LF.
+    those that were `opened`, and the links on the way to them; their paths are from the repository. Nothing
+    of the commit may be missing below the repository: code asks for files that it does not find.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
     read = {} if opened is None else {"opened": dict(sorted(opened.items()))}
@@ -204,7 +208,7 @@ def place(
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
     known |= opened or {}
-    differs = _differing(head, known, opened or ())
+    differs = _differing(head, known)
     remote = _git(head.top, "config", "--get", "remote.origin.url")
     return {
         "repository": _without_login(remote.decode("utf-8", "replace").strip()),
@@ -223,16 +227,28 @@ def _reached(top: Path, file: Path) -> list[str]:
     return [*(f"{one}/" for one in names), name]
 
 
-def _differing(head: _Head, those: Mapping[str, str], opened: Collection[str]) -> list[str]:
-    """Which of these files are not in the last commit, or not as it is there, or have another SHA-256."""
-    blobs = head.blobs(head.top, *those)
-    return sorted(
+def _differing(head: _Head, those: Mapping[str, str]) -> list[str]:
+    """Which of these files are not in the last commit, or not as it is there, or have another SHA-256.
+
+    One that was `targets.opened.ABSENT` must not be in it. Of what the commit has and is not there, some.
+    """
+    whole = head.blobs(head.top, os.curdir)
+    missing = (name for name in whole if not os.path.lexists(head.top / name))
+    found = [
         name
         for name, digest in those.items()
-        if name not in blobs
-        or _changed(head.top, name, blobs[name], name in opened and os.linesep == "\n")
-        or (digest and hashlib.sha256(_content(head.top, name)).hexdigest() != digest)
+        if (name in whole if digest == ABSENT else _differs(head.top, name, whole.get(name, ""), digest))
+    ]
+    return sorted({*found, *itertools.islice(missing, _MISSING)})
+
+
+def _differs(top: Path, name: str, blob: str, digest: str) -> bool:
+    return _changed(top, name, blob) or (
+        digest != "" and hashlib.sha256(_content(top, name)).hexdigest() != digest
     )
+
+
+_MISSING = 20  # of the files that are missing, how many are named
 
 
 def _without_login(address: str) -> str:

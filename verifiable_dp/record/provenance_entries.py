@@ -25,14 +25,18 @@ class Checkout(RecordEntry, frozen=True):
         said(
             "SHA-256 of the files that the code read or imported while it ran, by their path from its "
             "repository, or from the current folder; of a link on the way to one, by its path and a slash, "
-            "the SHA-256 of where it leads. 64 zeros stand for a file that we could not find. Not of what "
+            "the SHA-256 of where it leads. 64 zeros stand for a file that we could not find, 64 letters f "
+            "for one that the code wanted to open and that was not there. Not of what "
             "other programs or worker processes, and libraries by code that is not Python's, have opened. "
             "Absent of older records."
         ),
     ] = None
     differs: Annotated[
         tuple[Text, ...] | None,
-        said("Files that ran or were read, and differ from the commit; absent if there are none."),
+        said(
+            "Files that ran or were read and differ from the commit, and of those that are missing at most "
+            "twenty; absent if there are none."
+        ),
     ] = None
 
 

@@ -19,9 +19,10 @@ from verifiable_dp.evidence.fields import Count, Text, said
 from verifiable_dp.record import sealing
 from verifiable_dp.record.entries import Instant, RecordEntry, Sealed, Sha256
 
+REQUIRED = ("detectable", "tested-paths", "every-path", "certified")  # each asks for more than the one before
 REQUEST_VERSION = "request-1.0.0"
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
-_OF_ONE = ("made", "nonce", "digest")  # in which two requests differ that ask the same
+_OF_ONE = ("made", "nonce", "digest", "require")  # in which two requests may differ that are answered alike
 
 
 class AskedTarget(RecordEntry, frozen=True):
@@ -55,6 +56,10 @@ class RequestEntry(RecordEntry, frozen=True):
     made: Instant
     nonce: Annotated[str, Meta(pattern="^[0-9a-f]{32}$", description="No two requests have the same.")]
     digest: Sealed
+    require: Annotated[
+        Literal["tested-paths", "every-path", "certified"] | None,
+        said("Weakest evidence that counts as enough; absent if samples are."),
+    ] = None
 
     def difference(self, other: RequestEntry) -> str:
         """Where another request asks something else, in words; empty if both ask the same."""
@@ -67,6 +72,13 @@ class RequestEntry(RecordEntry, frozen=True):
     def written(self) -> str:
         """The content of its file."""
         return sealing.text(self.as_dict())
+
+
+def requiring(asked: RequestEntry, require: str) -> RequestEntry:
+    """The same request, for which evidence counts as enough from `require` on (one of `passing.REQUIRED`)."""
+    if require == REQUIRED[0]:
+        return asked
+    return RequestEntry.of(sealing.sealed({**asked.as_dict(), "require": require}))
 
 
 def _first(place: str, mine: object, theirs: object) -> str:

@@ -9,6 +9,7 @@ dates, and where links lead.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import sys
 import threading
@@ -41,6 +42,7 @@ _PACKAGE = __name__.partition(".")[0] + "."
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _HANDLES = "/proc/self/fd"
 _NOWHERE = "0" * 64  # of what was opened, and is not known
+ABSENT = "f" * 64  # of what code wanted to open, and was not there
 
 
 class _Listening:
@@ -56,8 +58,8 @@ class _Listening:
 def begin(root: str, base: FrameType | None = None) -> dict[str, str]:
     """Note from now on what is read below a folder: paths from there, and SHA-256, as they come.
 
-    A link that was on the way is there by its path and a slash, with the SHA-256 of where it leads. `base` is
-    the frame that runs the code, the caller's if it is None.
+    A link that was on the way is there by its path and a slash, with the SHA-256 of where it leads; what was
+    not there is with `ABSENT`. `base` is the frame that runs the code, the caller's if it is None.
     """
     _Listening.root, _Listening.found = root, {}
     _Listening.base = base or sys._getframe(1)
@@ -80,7 +82,9 @@ def noted(root: str) -> Iterator[dict[str, str]]:
 
 
 def digest(root: Path, name: str) -> str:
-    """The SHA-256 that a path of `begin` has now; empty if nothing of its kind is there."""
+    """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if something else is there."""
+    if not os.path.lexists(root / name):
+        return ABSENT
     links, file = files.way(str(root / name))
     if name.endswith("/"):
         return _of_link(links[0]) if links else ""
@@ -129,23 +133,35 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
 
 
 def _note(place: str) -> None:
-    """Note a file, and the links on the way to it."""
+    """Note a file, or that there is none, and the links on the way to it."""
     links, file = files.way(place)
-    if not os.path.exists(file) or all(map(_is_installed, (os.path.abspath(place), file))):
+    if all(map(_is_installed, (os.path.abspath(place), file))):
         return
     for link in links:
-        _put(link, "/")
-    if os.path.isfile(file) and not _is_installed(file):
-        _put(file)
+        _put(link, _of_link(link), "/")
+    if not os.path.exists(file):
+        if not _is_cache(file):
+            _put(file, ABSENT)
+    elif os.path.isfile(file) and not _is_installed(file):
+        _put(file, file_digest(Path(file)))
 
 
-def _put(place: str, ending: str = "") -> None:
+def _is_cache(file: str) -> bool:
+    """Whether it is where Python keeps a module's bytecode; if there is none, it reads the module."""
+    try:
+        importlib.util.source_from_cache(file)
+    except ValueError:
+        return False
+    return True
+
+
+def _put(place: str, known: str, ending: str = "") -> None:
     root, found = _Listening.root, _Listening.found
     if place.startswith(root + os.sep):
         name = os.path.relpath(place, root).replace(os.sep, "/") + ending
         name = name.encode("utf-8", "backslashreplace").decode()
-        if name not in found:
-            found[name] = _of_link(place) if ending else file_digest(Path(place))
+        if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
+            found[name] = known
 
 
 def _is_installed(place: str) -> bool:

@@ -16,6 +16,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import provenance, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
+from verifiable_dp.targets.opened import ABSENT
 from verifiable_dp.targets.source import file_digest
 
 CODE = "import b\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, b.scale, size)\n"
@@ -73,12 +74,62 @@ def test_an_old_record_does_not_pass_for_changed_code(folder):
     assert run(folder, "verify", "kept/record.json", "--source", ".").exit_code == 2
 
 
+def test_what_is_audited_lies_in_the_folder_that_is_compared(folder, tmp_path_factory):
+    """Broken variant: a file that is named from the root is compared with itself."""
+    other = tmp_path_factory.mktemp("other")
+    for name in ("a.py", "b.py"):
+        (other / name).write_bytes((folder / name).read_bytes())
+    asked = ("audit", f"{folder}/a.py:right", "--epsilon", 1, "--runs", 400)
+    options = ("--request", "whole/request.json", "--json", "whole/record.json")
+    assert run(folder, *asked, *options).exit_code in (0, 1, 3)
+    assert run(folder, "judge", "whole", "--source", folder).exit_code in (0, 3)
+    done = run(folder, "judge", "whole", "--source", other)
+    assert (done.exit_code, "which is not below" in done.stderr) == (2, True)
+
+
+def test_nothing_of_the_commit_may_be_missing(linked):
+    """Code asks for files, and does something else where there are none."""
+    digests = {"a.py": file_digest(linked / "a.py")}
+    (linked / "scale.txt").write_text("0")
+    git(linked, "add", "scale.txt")
+    git(linked, "commit", "-qm", "more")
+
+    def found(**opened):
+        return provenance.place(str(linked / "a.py"), run=digests, opened=opened)
+
+    assert not found()["dirty"]
+    assert found(**{"scale.txt": ABSENT})["differs"] == ["scale.txt"]  # it is there again
+    assert not found(**{"none.txt": ABSENT})["dirty"]
+    (linked / "scale.txt").unlink()
+    assert found()["differs"] == ["scale.txt"]
+
+
+def test_two_requests_have_two_places(folder, tmp_path):
+    for name in ("one", "two"):
+        asked = ("audit", "a.py:right", "--epsilon", 1, "--ask", tmp_path / name / "request.json")
+        (tmp_path / name).mkdir()
+        assert run(folder, *asked).exit_code == 0
+    given = [word for name in ("one", "two") for word in ("--request", tmp_path / name)]
+    done = run(folder, "judge", "kept", *given)
+    assert (done.exit_code, "would have to answer two requests" in done.stderr) == (2, True)
+
+
+def test_what_a_request_requires_is_judged(folder):
+    """Broken variant: only the command that audits knows it. Control: what is not required."""
+    asked = ("audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json")
+    for require, status in (("certified", 3), ("detectable", 0)):
+        place = f"asked-{require}"
+        options = (f"{place}/record.json", "--request", f"{place}/request.json", "--require", require)
+        assert run(folder, *asked, *options).exit_code == status
+        assert run(folder, "judge", place).exit_code == status
+
+
 def test_the_commit_is_that_of_the_record(folder):
     found = head(folder)
     other = "0" * 40
     for command in (["verify", "kept/record.json"], ["judge", "kept"]):
         assert run(folder, *command, "--commit", found).exit_code == 0
-        assert run(folder, *command, "--commit", found[:7]).exit_code == 0
+        assert run(folder, *command, "--commit", found[:16]).exit_code == 2
         done = run(folder, *command, "--commit", other)
         assert (done.exit_code, f"is from {found}" in done.stderr) == (2, True)
         assert run(folder, *command, "--commit", "main").exit_code == 2
@@ -283,16 +334,22 @@ def test_links_and_the_folder_of_git_are_compared(name, to, linked, tmp_path, mo
 
 
 def test_line_ends_count_in_what_is_read(linked, monkeypatch):
-    """Broken variant: not in a file that is named as a module's. Control: where the system writes them so."""
+    """Broken variants: not in a module, or CR CR LF for LF, which Python reads as one end of a line.
+
+    Control: where the system writes them so.
+    """
     (linked / "none.py").write_bytes(b"MORE = 0\r\n")
     digests = {"none.py": file_digest(linked / "none.py")}
 
     def dirty(opened):
         return provenance.place(str(linked / "a.py"), run=digests, opened=opened)["dirty"]
 
-    assert (dirty({}), dirty(digests)) == (False, True)
+    assert (dirty({}), dirty(digests)) == (True, True)
     monkeypatch.setattr(os, "linesep", "\r\n")
     assert not dirty(digests)
+    (linked / "none.py").write_bytes(b"MORE = 0\r\r\n")
+    digests["none.py"] = file_digest(linked / "none.py")
+    assert dirty(digests)
     (linked / "none.py").write_text("MORE = 1\n")
     digests["none.py"] = file_digest(linked / "none.py")
     assert dirty({})

@@ -90,7 +90,7 @@ REPORT = SimpleNamespace(
     decision=decided("not_refuted"),
     verdict="not_refuted",
     regret_verdict="consistent",
-    record={"declarations": {"unit": {}}, "digest": ""},
+    record={"declarations": {"unit": {}}, "digest": "", "provenance": {}},
     parsed=SimpleNamespace(declarations={"unit": {}}, digest=""),
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
@@ -531,11 +531,11 @@ def test_judge(status, replaced, tmp_path):
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
     typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml", "--require", "tested-paths"]
-    typed += ["--request", "sha256:1", "--source", ".", "--commit", "abcdef0123", "--max-age", "3d"]
+    typed += ["--request", "sha256:1", "--source", ".", "--commit", "ab" * 20, "--max-age", "3d"]
     done = commands.run(tmp_path, "judge", *typed)
     assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
     assert done.stderr == "verifiable-dp: y: why\n"
-    expected = Expected(("sha256:1",), RecordOrigin(Path("."), "abcdef0123", "3d"))
+    expected = Expected(("sha256:1",), RecordOrigin(Path("."), "ab" * 20, "3d"))
     assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml"), expected), {})
     assert missing("judge", typed) == []
 

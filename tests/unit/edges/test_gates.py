@@ -46,10 +46,14 @@ def test_a_record_holds_to_the_end_of_its_last_day(today, holds):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        *(({"commit": commit}, "") for commit in ("", "0123abc", "f" * 64)),
+        *(({"commit": commit}, "") for commit in ("", "0" * 40, "f" * 64)),
         *(
-            ({"commit": commit}, f"commit must be 7 hexadecimal digits or more, got {commit!r}")
-            for commit in ("0123ab", "f" * 65, "0123ABC", "0123abg", " 0123abc")
+            (
+                {"commit": commit},
+                f"commit must be the whole name of a commit (git rev-parse HEAD), got {commit!r}; somebody "
+                "else can make another commit with the same first digits",
+            )
+            for commit in ("0123abc", "f" * 39, "f" * 41, "f" * 63, "f" * 65, "F" * 40, "g" * 40)
         ),
         *(({"max_age": age}, "") for age in ("", "30d", "12h", "90m", "0d")),
         *(
@@ -85,7 +89,7 @@ def test_how_old_a_record_may_be(most, seconds):
                     refused(lambda: wanted._fresh(record, asked), said)  # noqa: B023
 
 
-def committed(ours, commit="0123abcdef", dirty=False, differs=()):
+def committed(ours, commit="0" * 40, dirty=False, differs=()):
     """The provenance of the framework, or that of a target, has these; the other one has not."""
     own = {"commit": commit, "dirty": dirty}
     target = N(**own, differs=differs)
@@ -96,13 +100,13 @@ def committed(ours, commit="0123abcdef", dirty=False, differs=()):
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_the_commit_of_a_record(ours):
-    wanted = RecordOrigin(commit="0123abc")
+    wanted = RecordOrigin(commit="0" * 40)
     wanted._committed(committed(ours))
     refused(lambda: wanted._committed(committed(ours, "1123abc")), "commit: the record is from 1123abc")
     refused(lambda: wanted._committed(committed(ours, "")), "commit: the record is from an unknown commit")
     shown = "" if ours else " (a, b, c)"
     said = (
-        f"commit: the record is from 0123abcdef with uncommitted changes{shown}; commit the files that run "
+        f"commit: the record is from {'0' * 40} with uncommitted changes{shown}; commit the files that run "
         "and "
         "the files that they read, and audit again"
     )

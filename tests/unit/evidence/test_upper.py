@@ -2,6 +2,8 @@
 
 import json
 import math
+import sys
+import types
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -429,6 +431,26 @@ def test_code_of_others_is_known_by_its_objects(monkeypatch):
     monkeypatch.undo()
     object.__setattr__(rule, "release", ScaleOfTheMean().release)
     assert certificate(rule, rule.claim, "alignment") is None
+
+
+def own_mechanism(self):
+    return RareMechanism()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda names: types.FunctionType(own_mechanism.__code__, names),
+        lambda names: types.FunctionType(DPSE.mechanism.__code__, {**names}),
+        lambda names: types.FunctionType(DPSE.mechanism.__code__, names, argdefs=(RareMechanism(),)),
+        lambda names: DPSE.release,
+    ],
+)
+def test_an_object_does_what_its_class_does(made):
+    """Code of others with our globals, ours with those of others, another default, another method of ours."""
+    rule = DPSE(2, 1.0, 100)
+    object.__setattr__(rule, "mechanism", made(vars(sys.modules[DPSE.__module__])))
+    assert not ours(rule)
 
 
 class Quiet:

@@ -434,6 +434,22 @@ def stamped(data, rng):
     return noisy(data, rng) if logging.makeLogRecord({}).created else data[0]
 
 
+def in_a_zone(data, rng):
+    return noisy(data, rng) if datetime.datetime.fromtimestamp(0).hour == 0 else data[0]
+
+
+def of_a_naive_time(data, rng):
+    return noisy(data, rng) if datetime.datetime(2000, 1, 1).timestamp() > 0 else data[0]
+
+
+def of_a_setting(data, rng):
+    return noisy(data, rng) if np.geterr()["divide"] == "warn" else data[0]
+
+
+def of_another_setting(data, rng):
+    return noisy(data, rng) if np.get_printoptions()["precision"] == 8 else data[0]
+
+
 @pytest.mark.parametrize(
     ("release", "what"),
     [
@@ -442,12 +458,57 @@ def stamped(data, rng):
         *((one, "files") for one in (mapped, opens, loads, reads_on, by_path)),
         *((one, "the environment") for one in (entry, getenv, member)),
         *((one, "the state of the system") for one in (process, seldom)),
+        *((one, "the state of the system") for one in (in_a_zone, of_a_naive_time)),
+        *((one, "the state of the system") for one in (of_a_setting, of_another_setting)),
     ],
 )
 def test_what_reads_more_than_its_input_has_no_bound(release, what):
     found = explore(Program(release, (1,), (0.0, 1.0)), 1)
     assert found.failure == outside._SAID.format(what)
     assert found.at.file == __file__
+
+
+class Shown:
+    pass
+
+
+def by_repr(data, rng):
+    return data[0] if "__main__" in repr(Shown) else noisy(data, rng)
+
+
+def by_format(data, rng):
+    return data[0] if "__main__" in "{}".format(Shown) else noisy(data, rng)  # noqa: UP032
+
+
+def by_f_string(data, rng):
+    return data[0] if "__main__" in f"{Shown}" else noisy(data, rng)
+
+
+def by_percent(data, rng):
+    return data[0] if "<function" not in "%s" % noisy else noisy(data, rng)  # noqa: UP031
+
+
+def optimised(data, rng):
+    return noisy(data, rng) if __debug__ else data[0]
+
+
+def documented(data, rng):
+    return noisy(data, rng) if __doc__ else data[0]
+
+
+@pytest.mark.parametrize("release", [by_repr, by_format, by_f_string, by_percent, optimised, documented])
+def test_what_is_called_or_started_otherwise_has_no_bound(release):
+    """Another name of the module, or python -O: of the branch that is not taken here nothing is known."""
+    assert "may be different in production" in str(explore(Program(release, (1,), (0.0, 1.0)), 1).failure)
+
+
+def a_number_as_text(data, rng):
+    return noisy(data, rng) if f"{len(data):d}" + str(2) + "%d" % 3 + "{}".format(4) else data[0]  # noqa
+
+
+def test_numbers_may_be_shown():
+    """Control of the test above."""
+    assert not explore(Program(a_number_as_text, (1,), (0.0, 1.0)), 1).failure
 
 
 @dataclasses.dataclass

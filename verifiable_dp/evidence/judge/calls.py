@@ -51,6 +51,9 @@ _ENDS_DATA = (
 )
 
 
+_CODE = ("function", "method", "applied", "class")  # tags of what is code
+
+
 class Given(NamedTuple):
     """What a call gives, by place or name, `...` for what may reach any, and whose entries it shares."""
 
@@ -269,6 +272,11 @@ class Calls(Factors):
         made = made._replace(noisy=noisy, raw=every.raw, tossed=True, passed=every.passed, draws=draws)
         return made._replace(truth=every.truth)
 
+    def note_shown(self, node: Foreign, value: Value) -> None:
+        """Tell of code that is turned into text: that shows the module's name, or an address."""
+        if any(tag in _CODE for tag, _ in value.refs):
+            self.tell(node, outside.READS, "the name of a class or a function")
+
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
         kind, every = values.kind_of(value), given.every
@@ -289,7 +297,9 @@ class Calls(Factors):
         if kind in ("unknown", "makes"):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
-        functions = frozenset(tag for tag in refs if tag[0] in ("function", "method", "applied", "class"))
+        functions = frozenset(tag for tag in refs if tag[0] in _CODE)
+        if values.same(value, values.TEXTS):
+            self.note_shown(node, every)
         if not values.same(value, values.CALLS_NOTHING):
             self.back(refs, given, once=values.same(value, values.ONCE))
         if values.same(value, (dict.fromkeys,)) and given.parts:
@@ -441,6 +451,8 @@ class Calls(Factors):
             self.compared(node, *(value for _, value, _ in given.parts[:1]))
         if name == "sort" and not given.parts:
             self.compared(node, base)
+        if name == "format":
+            self.note_shown(node, every)
         if name == "sort" or name not in values.METHODS:
             self.back(every.refs, Given([*given.parts, (..., base, set())]), once=name == "sort")
         if name not in values.CHANGES:

@@ -39,8 +39,11 @@ _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, as
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__name__", "__qualname__", "__doc__")
 _NOW = ("now", "today")  # for NumPy and pandas
-# What Python sets in each module.
-_OF_MODULES = ("__name__", "__file__", "__spec__", "__loader__", "__package__", "__path__", "__cached__")
+# What Python sets in each module, or by how it was started.
+_OF_MODULES = (
+    *("__name__", "__file__", "__spec__", "__loader__", "__package__", "__path__", "__cached__"),
+    *("__doc__", "__debug__"),
+)
 _KIND = "__class__"  # as what `type` gives: that of a generator is not the one of a run
 
 
@@ -187,7 +190,9 @@ class Expressions(Calls):
 
     def _of_JoinedStr(self, node: ast.JoinedStr) -> Value:
         parts = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
-        made = joined(map(self.of, parts)).steep() | of_constant("")
+        shown = joined(map(self.of, parts))
+        self.note_shown(node, shown)
+        made = shown.steep() | of_constant("")
         return made._replace(size=max(made.size, made.level))
 
     def _of_Lambda(self, node: ast.Lambda) -> Value:
@@ -260,6 +265,8 @@ class Expressions(Calls):
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
         """What an operation gives."""
         every = one | other
+        if isinstance(op, ast.Mod):
+            self.note_shown(node, other)
         exact = not isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow)  # it may tell one count
         draws = values.together((one, other))
         every = every._replace(draws=2 if draws and every.many and exact else draws)

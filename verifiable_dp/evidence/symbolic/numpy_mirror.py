@@ -29,6 +29,7 @@ from verifiable_dp.evidence.symbolic import (
     answers,
     boxes,
     matrices,
+    outside,
     samplers,
     terms,
 )
@@ -75,6 +76,8 @@ class _Function:
             count = [n for n in (*count, *kwargs.values()) if n >= 0]
             values = list(itertools.islice(values, *count) if count else values)
             return _Function(np.array, self._world)._array(values, dtype)
+        if not (args or kwargs) and (what := outside.read_by(self._real)):
+            raise outside.stopped(self._world, what)
         if not (has_own(args) or has_own(list(kwargs.values()))):
             found = self._real(*args, **kwargs)
             return _boxed(self._world, found, (*args, *kwargs.values()))

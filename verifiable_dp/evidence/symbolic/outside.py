@@ -8,6 +8,8 @@ by its own methods. What a module reads while it is imported is not seen: it is 
 from __future__ import annotations
 
 import datetime
+import functools
+import inspect
 import io
 import os
 import pathlib
@@ -19,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.terms import World
 
@@ -32,6 +35,9 @@ _MODULES = {
 _ASKED = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 _HARMLESS = frozenset(("sleep", "urandom", "getrandom", "fspath", "fsencode", "fsdecode", "strerror"))
 _NOW = frozenset(("now", "utcnow", "today"))
+_ZONED = frozenset(
+    ("fromtimestamp", "timestamp", "astimezone")
+)  # of times that name no zone: in that of the system
 _EVENTS = frozenset(
     (
         *("open", "os.listdir", "os.scandir", "os.system", "os.fork", "os.posix_spawn", "os.exec"),
@@ -56,10 +62,14 @@ def read_by(function: Foreign) -> str:
         return _FILES
     if isinstance(owner, type) and issubclass(owner, datetime.date) and name in _NOW:
         return _CLOCK
+    if name in _ZONED and issubclass(owner if isinstance(owner, type) else type(owner), datetime.date):
+        return _SYSTEM
     if isinstance(owner, pathlib.Path) and name in vars(pathlib.Path):
         return _FILES
     if function is np.datetime64 or (getattr(function, "__module__", ""), name) == ("uuid", "uuid1"):
         return _CLOCK
+    if isinstance(owner, types.ModuleType | None) and _tells_of_settings(function):
+        return _SYSTEM
     module = getattr(function, "__module__", None)
     if name in _HARMLESS or not isinstance(module, str):
         return ""
@@ -107,6 +117,19 @@ def is_told(function: Foreign, result: Foreign) -> bool:
     owner = getattr(function, "__self__", None)
     module = getattr(function, "__module__", None) or type(owner).__module__
     return _is_of_arguments(str(module)) or getattr(function, "__name__", "") in _HARMLESS
+
+
+@functools.cache
+def _tells_of_settings(function: Foreign) -> bool:
+    """Whether it is a function of an installed library that takes nothing: what it gives is a setting's."""
+    top = str(getattr(function, "__module__", "")).partition(".")[0]
+    file = getattr(sys.modules.get(top), "__file__", None)
+    if isinstance(function, type) or file is None or not paths.installed(file) or paths.of_python(file):
+        return False
+    try:
+        return not inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _is_of_arguments(module: str, also: Collection[str] = ()) -> bool:
