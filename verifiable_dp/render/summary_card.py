@@ -301,7 +301,7 @@ def _held(record: Record, terse: int) -> str:
             )
             found.append(f"{what}{where}: {regrets.agreeing(record)}{coarse}.")
         elif private and terse < 6:
-            found.append(f"{what} only at {parameters.at_other_privacy(record, brief=True)}.")
+            found.append(f"{what} checks at {parameters.at_other_privacy(record, brief=True)}.")
     return " ".join(filter(None, found))
 
 

@@ -405,7 +405,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "This audit caught 15 of its 15 broken variants. The catalogue's separate suite has "
+        "This audit caught 15 of its 15 broken variants. The catalogue's suite, in part the same ones, has "
         f"{len(rows)}: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
@@ -424,7 +424,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
     assert "This audit caught 11 of its 12 broken variants. " in page
-    assert "separate suite has 43: " in page
+    assert "suite, in part the same ones, has 43: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -1590,8 +1590,8 @@ def test_regret_at_another_epsilon_is_on_the_first_screen():
         "Regret was measured with other parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), arms 5 (2), "
         "horizon 400 to 2000 (64), unless a check names its own. It says nothing about the audited ones."
     )
-    assert dict(found.answers)["Held?"].endswith(" Regret only at epsilon 50.")
-    assert "agrees with the claims. It was measured at epsilon 50, not 1." in " ".join(
+    assert dict(found.answers)["Held?"].endswith(" Regret checks at epsilon 50.")
+    assert "agrees with the claims. Its checks are at epsilon 50, not 1." in " ".join(
         plainly.summary(Record.of(record))
     )
     same = measured("ldp-lin-ucb")
@@ -1608,7 +1608,7 @@ def test_regret_that_a_check_measures_elsewhere_is_named_beside_the_rest():
     record = measured("adac-oful", rho=1.0, delta=1e-5)
     for check in record["regret"]["checks"]:
         check["statistics"]["instance"] = "two unit vectors, gap .04, rho = 10000"
-    assert " Regret only at rho 1/10000." in dict(summary_card.of(reviewed(record)).answers)["Held?"]
+    assert " Regret checks at rho 1/10000." in dict(summary_card.of(reviewed(record)).answers)["Held?"]
     for check in record["regret"]["checks"]:
         check["statistics"]["instance"] = "two unit vectors, gap .04, rho = 0.1"
     assert "Regret only" not in dict(summary_card.of(reviewed(record)).answers)["Held?"]
@@ -1621,7 +1621,7 @@ def test_regret_names_a_promise_that_no_parameter_states():
     found = summary_card.of(reviewed(measured("gaussian-ts", promise=promise, **given)))
     said = "parameters: mu 38.7 at 3000 rounds (audited: 0.7559), delta 1e-06 (0.001), first 1 (20), "
     assert said in found.instance
-    assert "Regret only at mu 38.7." in dict(found.answers)["Held?"]
+    assert "Regret checks at mu 38.7." in dict(found.answers)["Held?"]
     found = summary_card.of(reviewed(measured("gaussian-ts", **given)))
     assert "parameters: delta 1e-06 (audited: 0.001), first 1 (20), " in found.instance
     assert "mu 38.7" not in dict(found.answers)["Held?"]
