@@ -1779,7 +1779,7 @@ FAULTS = (
     Fault(
         "pytest passes inconclusive audits",
         "verifiable_dp/pytest_plugin.py",
-        "if passing.passes(report.verdict, expect) and not short:",
+        "if passing.passes(report.verdict, expect) and not short and not void:",
         'if (passing.passes(report.verdict, expect) and not short) or report.verdict == "inconclusive":',
         "a test passes where nothing was decided",
         ("tests/unit/edges/test_plugin.py",),
@@ -3025,8 +3025,8 @@ FAULTS = (
     Fault(
         "what is below .git need not be known",
         "verifiable_dp/targets/opened.py",
-        "if name not in found:",
-        'if name not in found and not name.startswith(".git/"):',
+        "if found.get(name, ABSENT) == ABSENT:",
+        'if found.get(name, ABSENT) == ABSENT and not name.startswith(".git/"):',
         "a record of noise that a file below .git sets passes for a commit",
         ("tests/unit/targets/test_opened.py::test_what_a_folder_is_called_hides_nothing",),
     ),

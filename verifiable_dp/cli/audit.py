@@ -237,7 +237,7 @@ def audit(
     """
     from verifiable_dp import api
     from verifiable_dp.core.files import write_text
-    from verifiable_dp.record import requests
+    from verifiable_dp.record import passing, requests
 
     if target is None and command is None and asked["ask"] is None:
         audit_listed(context, {**context.params})
@@ -257,10 +257,9 @@ def audit(
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
-    settled = requests.asked_of(report.record) if asked["request"] is not None else None
-    sys.exit(
-        report.decision.exit_code or 3 * falls_short(report, require, settled.require if settled else None)
-    )
+    if asked["request"] is not None and (answered := requests.asked_of(report.record)):
+        require = passing.strictest(require, answered.require)
+    sys.exit(report.decision.exit_code or 3 * falls_short(report, require))
 
 
 @main.command(

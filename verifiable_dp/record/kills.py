@@ -144,7 +144,8 @@ def tried(record: Record) -> str:
         for outcome in ("within_the_claim", "undecided"):
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
-        said += f". The catalogue's suite, in part the same ones, has {caught + len(outcomes)}: {', '.join(parts)}"
+        size = caught + len(outcomes)
+        said += f". The catalogue's suite, in part the same ones, has {size}: {', '.join(parts)}"
     parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
     parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []
     return f"{said}. {'. '.join(parts) or 'None was missed'}."

@@ -40,7 +40,7 @@ def request(**options):
     return SimpleNamespace(config=config, node=node, getfixturevalue=lambda name: folder)
 
 
-def report(privacy="not_refuted", regret="consistent"):
+def report(privacy="not_refuted", regret="consistent", holes=()):
     """A report with these verdicts, which cannot be written anywhere."""
     record = json.loads(RECORD.read_text("utf-8"))
     record["provenance"].pop("request", None)
@@ -49,6 +49,7 @@ def report(privacy="not_refuted", regret="consistent"):
         regret_verdict=regret,
         record=record,
         parsed=Record.of(record),
+        decision=SimpleNamespace(holes=holes),
         name="x",
         summary=lambda **_: "summary",
         save=lambda place, stem: (place / f"{stem}.json", place / f"{stem}.html"),
@@ -84,6 +85,15 @@ def test_privacy_audit(verdict, expected):
     call = plugin._audits(request())
     passed, _ = outcome(report(verdict), "audit", lambda **more: call("dp-se", **more), **options)
     assert passed == (expected is None or verdict == {"not given": "not_refuted"}.get(expected, expected))
+
+
+@pytest.mark.parametrize(("options", "passes"), [({}, False), ({"expect": None}, True)])
+def test_declarations_that_void_the_promise_fail(options, passes):
+    """As they end the command with 1; where nothing is expected they do not. Control: the test above."""
+    call = plugin._audits(request())
+    made = report("not_refuted", holes=("trust-model",))
+    passed, _ = outcome(made, "audit", lambda **more: call("dp-se", **more), **options)
+    assert passed is passes
 
 
 @pytest.mark.parametrize("verdict", [*REGRET, None])
@@ -184,7 +194,7 @@ def test_an_argument_that_there_is_not_is_refused(given, meant):
 )
 def test_less_evidence_than_is_required_fails(ground, require, short):
     made = report()
-    made.decision = SimpleNamespace(ground=ground)
+    made.decision = SimpleNamespace(ground=ground, holes=())
     options = {} if require is None else {"require": require}
     passed, _ = outcome(made, "audit", lambda: plugin._audits(request())("dp-se", **options))
     assert passed is not bool(short)
