@@ -33,9 +33,16 @@ def total(numbers):
 
 
 @pytest.fixture
-def keeping(monkeypatch):
-    """As numba is before a target is loaded in this process: from then on it keeps nothing of these files."""
-    monkeypatch.setattr(Cache, "__new__", staticmethod(lambda kind, *_: object.__new__(kind)), raising=False)
+def keeping():
+    """As numba is before a target is loaded in this process: from then on it keeps nothing of these files.
+
+    Where it had no `__new__` of its own this one stays: taken away, Python's would refuse the arguments.
+    """
+    before = vars(Cache).get("__new__")
+    Cache.__new__ = staticmethod(lambda kind, *_: object.__new__(kind))
+    yield
+    if before is not None:
+        Cache.__new__ = before
 
 
 @pytest.mark.usefixtures("keeping")
