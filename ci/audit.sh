@@ -8,9 +8,10 @@
 # With `ask` before them requests are written and their digests printed, and no code of a target is run; with
 # `audit` they are answered, or made if there are none, and nothing is judged; with `judge` nothing is audited, and
 # no code of a target is run: arguments are options of `verifiable-dp judge`, and REQUESTS may hold the digests that
-# `ask` has printed. A campaign says itself what is asked, so it takes no arguments but for TARGETS beside it. Exit status: 0 not
-# refuted, 1 refuted, 2 unusable, 3 inconclusive; of several targets the worst counts, in the order 2, 1, 3, 0. It is
-# that of the records: what has none that answers its request and verifies is unusable, whatever its audit ended with.
+# `ask` has printed. A campaign says itself what is asked, so it takes no arguments but for TARGETS beside it.
+# Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive; of several targets the worst counts, in the order
+# 2, 1, 3, 0. It is that of the records: what has none that answers its request and verifies is unusable, whatever its
+# audit ended with.
 set -uo pipefail
 
 # What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see. `unset` leaves
@@ -127,7 +128,7 @@ audit() { # OPTIONS...
 
 judge() { # OPTIONS...
   local given=("$@") request worst record folder failed
-  if [[ -n ${CAMPAIGN:-} ]]; then given=(--campaign "$CAMPAIGN"); fi
+  if [[ -n ${CAMPAIGN:-} ]]; then given+=(--campaign "$CAMPAIGN"); fi
   for request in $(grep -oE 'sha256:[0-9a-f]{64}' <<<"${REQUESTS:-}"); do given+=(--request "$request"); done
   # Set and without a digest: nothing could be asked for, so that nothing answers.
   if [[ -n ${REQUESTS+set} && ! $REQUESTS == *sha256:* ]]; then given+=(--request sha256:); fi

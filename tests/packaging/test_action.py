@@ -473,6 +473,18 @@ def test_a_campaign_takes_no_options_of_targets(tmp_path):
         assert (done.returncode, "arguments work only with TARGETS" in done.stderr) == (2, True)
 
 
+def test_options_of_the_judge_are_handed_on_beside_a_campaign(tmp_path):
+    """Broken variant: the campaign takes their place."""
+    program = PROGRAM.replace("while", "exit 2\nwhile").replace("../called", "called")
+    (tmp_path / "verifiable-dp").write_text(program, "utf-8")
+    (tmp_path / "verifiable-dp").chmod(0o755)
+    given = environment(tmp_path, REPORTS=str(tmp_path), CAMPAIGN="c.toml", TARGETS="")
+    given["PATH"] = f"{tmp_path}{os.pathsep}{given['PATH']}"
+    command = ["bash", ROOT / "ci" / "audit.sh", "judge", "--max-age", "3d"]
+    subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, timeout=60)
+    assert f"judge --max-age 3d --campaign c.toml -- {tmp_path}" in (tmp_path / "called").read_text("utf-8")
+
+
 def test_the_verdict_does_not_hang_on_uploads():
     assert STEPS["Upload SARIF"]["continue-on-error"] is True
     assert STEPS["Verdict"]["if"] == "${{ !cancelled() }}"

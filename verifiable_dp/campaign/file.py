@@ -45,7 +45,7 @@ from verifiable_dp.core import crash, engine, paths, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
-from verifiable_dp.record.requests import RequestEntry
+from verifiable_dp.record.requests import RequestEntry, requiring
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -267,11 +267,11 @@ def _asked(entry: Entry, folder: Path, place: Path) -> RequestEntry | None:
 def _written(entry: Entry, folder: Path, place: Path) -> RequestEntry:
     """The request in the folder of an entry, if it asks the same; else a new one, which is written there."""
     with contextlib.chdir(folder):
-        new = _calls(entry)[0]()
+        new = requiring(_calls(entry)[0](), entry.require)
     path = place / entry.name / "request.json"
     make_folder("out", path.parent)
     with contextlib.suppress(InputError):
-        if not (there := requested.read(path)).difference(new):
+        if not (there := requested.read(path)).difference(new) and there.require == new.require:
             return there
     write_text(path, new.written())
     return new

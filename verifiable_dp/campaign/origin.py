@@ -133,12 +133,12 @@ class RecordOrigin:
                         f"source: the record is about {str(place)!r}, which is not below {str(source)!r}; "
                         "audit by a path or a module's name that begins there"
                     )
-            if asked is None:
+            if whole is None:
                 known = {record.target.source.path: record.target.source.sha256}
                 there = {name: file_digest(Path(name)) for name in known}
             else:
-                there = asking.files_of(asked.as_dict())
-            root = Path("" if asked is None else asking.root_in(asked.as_dict()))
+                there = asking.files_of(whole)
+            root = Path("" if whole is None else asking.root_in(whole))
             read = dict(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):

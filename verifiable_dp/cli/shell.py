@@ -499,7 +499,7 @@ require_option = click.option(
 )
 
 
-def falls_short(report: Report, *requires: str | None) -> bool:
+def falls_short(report: Report, *requires: str) -> bool:
     """Whether what is not refuted rests on less than any requires; then that is said, and the status is 3."""
     from verifiable_dp.record import passing
 

@@ -27,11 +27,13 @@ _MAKERS = tuple(vars(module) for module in (abc, dataclasses, functools, reprlib
 _NOTES = frozenset(  # of Python and its libraries on a class, which nothing of it runs
     ("__annotations__", "__orig_bases__", "__parameters__", "_abc_impl", "__dataclass_fields__")
 )
+_DATACLASS = vars(dataclasses.make_dataclass("_", (), order=True, frozen=True))
+_GENERATED = frozenset(name for name, one in _DATACLASS.items() if isinstance(one, types.FunctionType))
 _OF_PYTHON = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
     types.BuiltinFunctionType,
-    type(vars(dataclasses.make_dataclass("_", ()))["__dataclass_params__"]),
+    type(_DATACLASS["__dataclass_params__"]),
 )
 _SCALARS = {*np.sctypeDict.values()} - {np.object_, np.void}  # a subclass may compute as it likes
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, *_SCALARS)
@@ -40,8 +42,9 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, *_SCALARS)
 def ours(value: Foreign) -> bool:
     """Whether a value is plain data, or an object of this package's own classes that holds such alone.
 
-    Objects are compared, never names. A function is ours if it has the globals of a module of ours, and code
-    that the source of this module compiles to: anybody can make a function with our globals.
+    Objects are compared. A function is ours if it has the globals of a module of ours, and code that the
+    source of this module compiles to: anybody can make a function with our globals. Only where pytest has
+    changed the code of this module is it known by its place and its name.
     """
     return _ours(value, set())
 
@@ -156,7 +159,17 @@ def is_own_class(kind: type) -> bool:
 
 
 def _members(kind: type, seen: set[int]) -> bool:
-    return all(_member(member, seen) for name, member in vars(kind).items() if name not in _NOTES)
+    return all(
+        (name in _GENERATED and _is_generated(member)) or _member(member, seen)
+        for name, member in vars(kind).items()
+        if name not in _NOTES
+    )
+
+
+def _is_generated(member: Foreign) -> bool:
+    """Whether a function has the globals of a module of ours, and no file, as a dataclass writes them."""
+    function = isinstance(member, types.FunctionType)
+    return function and member.__code__.co_filename == "<string>" and _of_package(member.__globals__)
 
 
 def _member(member: Foreign, seen: set[int]) -> bool:
@@ -167,6 +180,5 @@ def _member(member: Foreign, seen: set[int]) -> bool:
     if isinstance(member, (staticmethod, classmethod)):
         return _member(member.__func__, seen)
     if isinstance(member, types.FunctionType):
-        generated = member.__code__.co_filename == "<string>" and _of_package(member.__globals__)
-        return generated or any(member.__globals__ is names for names in _MAKERS) or _function(member, seen)
+        return any(member.__globals__ is names for names in _MAKERS) or _function(member, seen)
     return isinstance(member, _OF_PYTHON) or _ours(member, seen)

@@ -138,12 +138,10 @@ def _note(place: str) -> None:
     if all(map(_is_installed, (os.path.abspath(place), file))):
         return
     for link in links:
-        _put(link, _of_link(link), "/")
-    if not os.path.exists(file):
-        if not _is_cache(file):
-            _put(file, ABSENT)
-    elif os.path.isfile(file) and not _is_installed(file):
-        _put(file, file_digest(Path(file)))
+        _put(link, "/")
+    unread = _is_installed(file) if os.path.isfile(file) else os.path.exists(file) or _is_cache(file)
+    if not unread:
+        _put(file)
 
 
 def _is_cache(file: str) -> bool:
@@ -155,13 +153,14 @@ def _is_cache(file: str) -> bool:
     return True
 
 
-def _put(place: str, known: str, ending: str = "") -> None:
+def _put(place: str, ending: str = "") -> None:
     root, found = _Listening.root, _Listening.found
     if place.startswith(root + os.sep):
         name = os.path.relpath(place, root).replace(os.sep, "/") + ending
         name = name.encode("utf-8", "backslashreplace").decode()
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
-            found[name] = known
+            there = os.path.lexists(place)
+            found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
 
 
 def _is_installed(place: str) -> bool:

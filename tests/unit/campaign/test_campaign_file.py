@@ -577,9 +577,11 @@ def test_settings_ask_what_a_campaign_file_asks(project):
     asked = [file.ask(one, out=out) for one, out in ((here, "a"), (entries.read(folder / "c.toml"), "b"))]
     first, second = (next(iter(one.values())) for one in asked)
     assert first.difference(second) == ""
+    assert first.require == second.require == "tested-paths"  # which `judge` asks for without the file, too
     (folder / "c.toml").write_text('[[targets]]\ntarget = "own.py:right"\nepsilon = 2\nbudget = "smoke"\n')
     (other,) = file.ask(folder / "c.toml", out="d").values()  # the control: another question differs
     assert "epsilon" in first.difference(other)
+    assert other.require is None
 
 
 @pytest.mark.parametrize(

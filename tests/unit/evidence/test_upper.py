@@ -433,6 +433,20 @@ def test_code_of_others_is_known_by_its_objects(monkeypatch):
     assert certificate(rule, rule.claim, "alignment") is None
 
 
+def test_code_without_a_file_is_no_generated_code(monkeypatch):
+    """Broken variant: all functions that have none count as written by a dataclass, under whatever name."""
+    names = vars(sys.modules[DPSE.__module__])
+    code = next(
+        one
+        for one in compile("def release(self, *given):\n    return 0.0\n", "<string>", "exec").co_consts
+        if isinstance(one, types.CodeType)
+    )
+    rule = DPSE(2, 1.0, 100)
+    assert ours(rule)
+    monkeypatch.setattr(DPSE, "release", types.FunctionType(code, names))
+    assert not ours(rule)
+
+
 def own_mechanism(self):
     return RareMechanism()
 

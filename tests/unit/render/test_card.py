@@ -1611,7 +1611,7 @@ def test_regret_that_a_check_measures_elsewhere_is_named_beside_the_rest():
     assert " Regret checks at rho 1/10000." in dict(summary_card.of(reviewed(record)).answers)["Held?"]
     for check in record["regret"]["checks"]:
         check["statistics"]["instance"] = "two unit vectors, gap .04, rho = 0.1"
-    assert "Regret only" not in dict(summary_card.of(reviewed(record)).answers)["Held?"]
+    assert "Regret checks at" not in dict(summary_card.of(reviewed(record)).answers)["Held?"]
 
 
 def test_regret_names_a_promise_that_no_parameter_states():

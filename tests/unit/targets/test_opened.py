@@ -71,6 +71,15 @@ def test_what_is_not_read_or_not_of_the_code_is_not_heard(place, tmp_path):
     assert found == none == {}
 
 
+def test_a_file_that_is_read_again_is_not_hashed_again(place, monkeypatch):
+    hashed = []
+    monkeypatch.setattr(opened, "file_digest", lambda path: hashed.append(path) or sha256("x"))
+    with opened.noted(str(place)):
+        for _ in range(3):
+            code("(place / 'a.txt').read_text()", place=place)
+    assert hashed == [place / "a.txt"]
+
+
 def test_what_code_does_not_find_is_noted_until_it_is_there(place):
     """Broken variants: what is absent goes unnoted, or what is made and read afterwards does."""
     with opened.noted(str(place)) as found:

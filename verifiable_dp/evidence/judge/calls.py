@@ -51,9 +51,6 @@ _ENDS_DATA = (
 )
 
 
-_CODE = ("function", "method", "applied", "class")  # tags of what is code
-
-
 class Given(NamedTuple):
     """What a call gives, by place or name, `...` for what may reach any, and whose entries it shares."""
 
@@ -272,11 +269,6 @@ class Calls(Factors):
         made = made._replace(noisy=noisy, raw=every.raw, tossed=True, passed=every.passed, draws=draws)
         return made._replace(truth=every.truth)
 
-    def note_shown(self, node: Foreign, value: Value) -> None:
-        """Tell of code that is turned into text: that shows the module's name, or an address."""
-        if any(tag in _CODE for tag, _ in value.refs):
-            self.tell(node, outside.READS, "the name of a class or a function")
-
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
         kind, every = values.kind_of(value), given.every
@@ -297,7 +289,7 @@ class Calls(Factors):
         if kind in ("unknown", "makes"):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
-        functions = frozenset(tag for tag in refs if tag[0] in _CODE)
+        functions = frozenset(tag for tag in refs if tag[0] in values.CODE)
         if values.same(value, values.TEXTS):
             self.note_shown(node, every)
         if not values.same(value, values.CALLS_NOTHING):

@@ -12,6 +12,7 @@ from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import INITIAL, Function, Names
 from verifiable_dp.evidence.judge.outside import Construct, Outside
 from verifiable_dp.evidence.judge.values import (
+    CODE,
     GENERATOR,
     NONE,
     NUMBER,
@@ -302,6 +303,11 @@ class Marks:
             self.outside.setdefault(
                 key, Outside(self.names.home[self.scope], node.lineno, words, construct.instead)
             )
+
+    def note_shown(self, node: Foreign, value: Value) -> None:
+        """Tell of code that is turned into text: that shows the module's name, or an address."""
+        if any(tag in CODE for tag, _ in value.refs):
+            self.tell(node, outside.READS, "the name of a class or a function")
 
     def picks(self, node: Foreign, construct: Construct, name: str = "") -> None:
         """Note where the language ends unless what a draw picks from there is disclosed."""

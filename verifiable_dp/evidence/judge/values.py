@@ -289,6 +289,7 @@ ALIKE = (
     *(np.tile, np.repeat, itertools.product),
 )
 CONSUMING = (sum, list, tuple, sorted, max, min, dict)  # what takes all of an iterator
+CODE = ("function", "method", "applied", "class")  # tags of what is code
 TEXTS = (str, repr, format, ascii, bin, oct, hex)
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
 LARGEST = (max, min, np.maximum, np.minimum)  # of several

@@ -37,7 +37,7 @@ _HARMLESS = frozenset(("sleep", "urandom", "getrandom", "fspath", "fsencode", "f
 _NOW = frozenset(("now", "utcnow", "today"))
 _ZONED = frozenset(
     ("fromtimestamp", "timestamp", "astimezone")
-)  # of times that name no zone: in that of the system
+)  # in the zone of the system, if none is named
 _EVENTS = frozenset(
     (
         *("open", "os.listdir", "os.scandir", "os.system", "os.fork", "os.posix_spawn", "os.exec"),
@@ -119,13 +119,17 @@ def is_told(function: Foreign, result: Foreign) -> bool:
     return _is_of_arguments(str(module)) or getattr(function, "__name__", "") in _HARMLESS
 
 
-@functools.cache
 def _tells_of_settings(function: Foreign) -> bool:
     """Whether it is a function of an installed library that takes nothing: what it gives is a setting's."""
     top = str(getattr(function, "__module__", "")).partition(".")[0]
     file = getattr(sys.modules.get(top), "__file__", None)
     if isinstance(function, type) or file is None or not paths.installed(file) or paths.of_python(file):
         return False
+    return _takes_nothing(function)
+
+
+@functools.cache
+def _takes_nothing(function: Foreign) -> bool:
     try:
         return not inspect.signature(function).parameters
     except (TypeError, ValueError):
