@@ -69,8 +69,8 @@ class RecordOrigin:
             raise InputError(f"source: {str(self.source)!r} is not a folder")
         if self.commit and not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", self.commit):
             raise InputError(
-                f"commit must be the whole name of a commit (git rev-parse HEAD), got {self.commit!r}; "
-                "somebody else can make another commit with the same first digits"
+                f"commit must be a full hash (git rev-parse HEAD), got {self.commit!r}; "
+                "anybody can make another commit with the same first digits"
             )
         if self.max_age and not re.fullmatch(r"\d+[mhd]", self.max_age):
             raise InputError(f"max_age must be a time such as 30d, 12h or 90m, got {self.max_age!r}")

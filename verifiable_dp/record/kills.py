@@ -145,7 +145,7 @@ def tried(record: Record) -> str:
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
         size = caught + len(outcomes)
-        said += f". The catalogue's suite, in part the same ones, has {size}: {', '.join(parts)}"
+        said += f". The catalogue's suite, which overlaps with these, has {size}: {', '.join(parts)}"
     parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
     parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []
     return f"{said}. {'. '.join(parts) or 'None was missed'}."

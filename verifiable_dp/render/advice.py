@@ -15,8 +15,8 @@ _SEEDED = (
     "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
 )
 _REPORT = (
-    "audit the function that makes one report as a mechanism (call its parameter for the reward data): it "
-    "can have an upper bound, which a local claim about a bandit cannot have"
+    "audit the report function by itself, as a mechanism (rename its reward parameter to data): it can have "
+    "an upper bound; a local claim about a bandit cannot"
 )
 
 

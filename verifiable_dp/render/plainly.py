@@ -34,7 +34,7 @@ def summary(record: Record) -> list[str]:
     regret = record.regret.verdict if record.regret else None
     if regret in _REGRET:
         private = parameters.at_other_privacy(record)
-        other = f" Its checks are at {private}." if private else ""
+        other = f" The checks used {private}." if private else ""
         if not private and parameters.differing(record):
             other = " It was not measured with the audited parameters."
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.{other}")

@@ -50,8 +50,8 @@ def test_a_record_holds_to_the_end_of_its_last_day(today, holds):
         *(
             (
                 {"commit": commit},
-                f"commit must be the whole name of a commit (git rev-parse HEAD), got {commit!r}; somebody "
-                "else can make another commit with the same first digits",
+                f"commit must be a full hash (git rev-parse HEAD), got {commit!r}; "
+                "anybody can make another commit with the same first digits",
             )
             for commit in ("0123abc", "f" * 39, "f" * 41, "f" * 63, "f" * 65, "F" * 40, "g" * 40)
         ),
@@ -306,7 +306,7 @@ def variants(own, *rows, caught=None):
 
 HIT, MISS = "refuted", "not_refuted"
 SAYS = "These versions of the algorithm leak more; the audit must catch them. This audit caught "
-SUITE = "The catalogue's suite, in part the same ones, has"
+SUITE = "The catalogue's suite, which overlaps with these, has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 

@@ -175,7 +175,7 @@ def test_a_local_claim_that_stays_open_says_what_else_to_audit():
         record["target"] = {**record["target"], "role": role}
         return [one.advice for one in findings(Record.of({**record, **changed})) if "DP3" in one.code]
 
-    alone = "audit the function that makes one report"
+    alone = "audit the report function by itself"
     assert [alone in one for one in said("user")] == [True]
     assert [alone in one for one in said("promise")] == [False]
     assert not any(alone in one for one in said("user", verdict="refuted", reason=None))
