@@ -20,7 +20,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settin
 from verifiable_dp.auditing.rungs import RUNGS
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.tracing.ledger import Ledger
-from verifiable_dp.evidence.tracing.standin import scopes_of
+from verifiable_dp.evidence.tracing.reach import scopes_of
 from verifiable_dp.evidence.tracing.trace import run
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import conclude
