@@ -62,7 +62,8 @@ class LazyDPTS(Batches):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters one batch."""
-        return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.HU, "Theorem 3"))
+        source = Source(papers.HU, "Theorem 3", "written from notes; we did not have the paper's listing")
+        return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     @property
     def coins(self) -> int:

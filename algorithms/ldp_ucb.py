@@ -67,7 +67,9 @@ class LDPUCB(Turns):
     @property
     def claim(self) -> PrivacyClaim:
         """Privacy of one report; the adversary sees every report."""
-        source = Source(papers.REN, "LDP-UCB-L", "the Laplace mechanism on one reward")
+        source = Source(
+            papers.REN, "LDP-UCB-L", "written from its authors' program; we did not have the paper's listing"
+        )
         return PrivacyClaim(self.epsilon, observe="reports", source=source, trust_model="local")
 
     @property

@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.render.findings import RULES, Finding, FindingCode, findings
 from verifiable_dp.report import Report
 
-_VERSION = 2
+_VERSION = 3
+_OLDER = {1: "names no lines", 2: "does not know the other files that code reads"}
 _LARGEST = 1 << 20  # bytes of a file
 
 
@@ -25,8 +27,8 @@ class Known(NamedTuple):
     """A finding that stays the same when its line moves, and not when the line changes.
 
     `function` is the qualified name of what the line is in. `text` is the line without its indent; of a
-    finding about a whole target it is the digest of its code in that file; where neither can be read, that of
-    the file.
+    finding about a whole target it is the digest of its code in that file, of the promise, of the reason, and
+    of the other files that it read; where the code cannot be read, that of the file.
     """
 
     target: str
@@ -137,8 +139,17 @@ def _place(finding: Finding, record: Record) -> tuple[str, str]:
     if not around:
         return name, whole
     spans = [lines[one.lineno - 1 : one.end_lineno] for one in _needed(tree, around[0])]
-    body = "\n".join(line for span in spans for line in span if line)
+    body = "\n".join([*(line for span in spans for line in span if line), *_beside(record)])
     return name, f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
+
+
+def _beside(record: Record) -> Iterator[str]:
+    """What else a finding about a whole target is about: the promise, the reason, and the other files."""
+    yield f"{words.promised(record)}, {record.reason}"
+    asked, read = record.provenance.request, record.provenance.target.opened
+    digests = {**(read or {}), **(asked.target.files if asked else {})}
+    own = record.target.source.sha256
+    yield from (f"{name} {digest}" for name, digest in sorted(digests.items()) if digest != own)
 
 
 def _needed(tree: ast.Module, start: ast.stmt) -> list[ast.stmt]:
@@ -185,10 +196,11 @@ def _read(path: Path) -> tuple[Known, ...]:
         loaded = json.loads(files.content("baseline", path, _LARGEST))
         if not isinstance(loaded, dict) or loaded.keys() != {"version", "findings"}:
             raise wrong
-        if loaded["version"] == 1:
+        if loaded["version"] in _OLDER:
+            lacks = _OLDER[loaded["version"]]
             raise InputError(
-                f"baseline: {str(path)!r} has version 1, which names no lines, so new findings could go "
-                "unnoticed; "
+                f"baseline: {str(path)!r} has version {loaded['version']}, which {lacks}, "
+                "so new findings could go unnoticed; "
                 "remove it, and write it again with verifiable-dp audit --write-baseline"
             )
         rows = [Known(**row) for row in loaded["findings"]]

@@ -7,21 +7,26 @@ is here today is compared with that code; nothing of it is run.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from verifiable_dp.auditing import answers, asking
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requests
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.source import file_digest
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
+_IN_MEMORY = ("object", "algorithm")  # kinds of targets that whoever asks has made
 _AHEAD = 300.0  # seconds that a clock may be ahead of another one
 
 
@@ -90,12 +95,21 @@ class RecordOrigin:
             if asked is None or asked.digest != self.request.digest:
                 raise InputError(f"request: the record answers {asked.digest if asked else 'no request'}")
             answers.of_request(record.as_dict(), asked.as_dict())
+            self._declared(record, self.request)
         if self.max_age:
             self._fresh(record, asked)
         if self.commit:
-            self._committed(record)
+            self._committed(record, asked)
         if self.source is not None:
             self._present(record, asked, self.source)
+
+    def _declared(self, record: Record, asked: RequestEntry) -> None:
+        """Refuse a record whose declarations leave out a hole that its request declares."""
+        stated = msgspec.structs.replace(record, declarations=asked.declarations)
+        if (holes := decision(stated).holes) and not decision(record).holes:
+            raise InputError(
+                f"request: it declares what voids the promise ({', '.join(holes)}), and the record does not"
+            )
 
     def _fresh(self, record: Record, asked: RequestEntry | None) -> None:
         made = asked.made if asked else record.provenance.started
@@ -104,9 +118,16 @@ class RecordOrigin:
         if not -_AHEAD <= age <= most:
             raise InputError(f"max_age: the record was requested at {made}, more than {self.max_age} ago")
 
-    def _committed(self, record: Record) -> None:
+    def _committed(self, record: Record, asked: RequestEntry | None = None) -> None:
         facts = record.provenance
+        if not record.target.ours and (facts.in_process or (asked and asked.target.kind in _IN_MEMORY)):
+            raise InputError(
+                f"commit: {record.target.name} was loaded before the audit began, so what it read and what "
+                "changed it then are unknown; audit it by name (file.py:name) in a process of its own"
+            )
         place = facts if record.target.ours else facts.target
+        if not record.target.ours:
+            self._placed(record)
         if place.commit != self.commit:
             raise InputError(f"commit: the record is from {place.commit or 'an unknown commit'}")
         if place.dirty:
@@ -115,6 +136,17 @@ class RecordOrigin:
             raise InputError(
                 f"commit: the record is from {place.commit} with uncommitted changes{which}; commit the "
                 "files that run and the files that they read, and audit again"
+            )
+
+    def _placed(self, record: Record) -> None:
+        """Refuse another file of the commit that has the same name in another folder."""
+        there, named = record.provenance.target.place, record.target.source.path
+        top = files.checkout(Path.cwd())
+        wanted = os.path.relpath(named, top or Path.cwd()).replace(os.sep, "/")
+        if there is not None and there not in (wanted, f"src/{wanted}"):
+            raise InputError(
+                f"commit: the record is about {there}, and from here {named} is {wanted}; judge in the folder "
+                "of a checkout in which it was audited"
             )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
@@ -138,6 +170,12 @@ class RecordOrigin:
                 there = {name: file_digest(Path(name)) for name in known}
             else:
                 there = asking.files_of(whole)
+            top, read_in = files.checkout(Path.cwd()), record.provenance.target
+            if top is not None and top != Path.cwd().resolve() and read_in.opened and not read_in.commit:
+                raise InputError(
+                    f"source: {str(source)!r} is below the top of its repository, and the audit was in none: what "
+                    "the code read above it is not known; audit in a checkout"
+                )
             root = Path("" if whole is None else asking.root_in(whole))
             read = dict(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}

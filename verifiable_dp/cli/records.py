@@ -227,15 +227,14 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
             wrong[path] = str(error)
     for path, why in {**found.broken, **wrong}.items():
         aside(f"invalid: {path}: {why}")
-    holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
-    if not holding and not found.broken:
+    if not found.files and not found.broken:
         raise InputError(f"record: no record below {str(folder)!r}")
-    count = f"{len(holding)} of {len(holding) + len(found.broken)} files are valid"
+    count = f"{len(found.files)} of {len(found.files) + len(found.broken)} files are valid"
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
     if ring:
         good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
-        sealed = f"signatures of {len(good)} of {len(signed)} records hold"
+        sealed = f"signatures of {len(good)} of {len(signed)} files hold"
         sealed += f", by the manifest: {whole.words}" if whole.holds else ""
     say(f"{count}; {sealed}; counts not run again")
     sys.exit(2 if found.broken or wrong else 0)

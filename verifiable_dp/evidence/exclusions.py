@@ -161,7 +161,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
 }
 _BRIEF: Mapping[Left, str] = {
     Left.PRIVACY: "privacy",
-    Left.TIMING: "timing, side channels",
+    Left.TIMING: "side channels",
     Left.SAMPLER: "production noise",
     Left.INPUTS: "other inputs",
     Left.BATCH_SIZES: "other batch sizes",

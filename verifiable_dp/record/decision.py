@@ -74,9 +74,14 @@ class Decision:
 
     @property
     def colour(self) -> str:
-        """The verdict in whose colour a page shows it: no baseline or weak audit is green, a hole is red."""
+        """The verdict in whose colour a page shows it: no baseline or weak audit is green, a hole is red.
+
+        Nor is what contradicts a claim on regret.
+        """
         if self.holes:
             return "hole"
+        if self.regret == "contradicted":
+            return self.regret
         undecided = self.weak or (self.role is Role.BASELINE and self.privacy is not None)
         return "inconclusive" if undecided else self.main or ""
 

@@ -132,8 +132,8 @@ def tried(record: Record) -> str:
     """How many mutants came out how; names those that were missed."""
     own, table = record.mutants, record.kill_table
     kinds = dict.fromkeys([*(mutant.breaks for mutant in own), *(["privacy"] if table else [])])
-    how = " or ".join({"privacy": "leak more", "regret": "have more regret"}[kind] for kind in kinds)
-    said = f"These versions of the algorithm {how}; the audit must catch them. "
+    said = f"Each of these versions of the algorithm has one planted fault, in its {' or '.join(kinds)}. "
+    said += "The audit must catch those that break the promise. "
     said += f"This audit caught {words.caught(own)} of its {len(own)} broken variants"
     if table:
         caught, outcomes = (

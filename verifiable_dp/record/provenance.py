@@ -214,6 +214,7 @@ def place(
         "repository": _without_login(remote.decode("utf-8", "replace").strip()),
         "commit": head.commit,
         "dirty": found is None or bool(differs),
+        "place": (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix(),
         **read,
         **({"differs": differs} if differs else {}),
     }
@@ -233,13 +234,18 @@ def _differing(head: _Head, those: Mapping[str, str]) -> list[str]:
     One that was `targets.opened.ABSENT` must not be in it. Of what the commit has and is not there, some.
     """
     whole = head.blobs(head.top, os.curdir)
-    missing = (name for name in whole if not os.path.lexists(head.top / name))
+    missing = (name for name in whole if not _is_there(head.top / name))
     found = [
         name
         for name, digest in those.items()
         if (name in whole if digest == ABSENT else _differs(head.top, name, whole.get(name, ""), digest))
     ]
     return sorted({*found, *itertools.islice(missing, _MISSING)})
+
+
+def _is_there(place: Path) -> bool:
+    """Whether there is a file, or a link: nothing can be read of a folder that has the name of one."""
+    return place.is_file() or place.is_symlink()
 
 
 def _differs(top: Path, name: str, blob: str, digest: str) -> bool:

@@ -20,6 +20,9 @@ class Checkout(RecordEntry, frozen=True):
     repository: str
     commit: Commit
     dirty: bool
+    place: Annotated[
+        str | None, said("Path of the audited file from the top of its repository; absent if it is in none.")
+    ] = None
     opened: Annotated[
         Mapping[str, Sha256] | None,
         said(

@@ -271,8 +271,8 @@ def why(record: Record) -> str:
         return "no true epsilon would have been detected at the event tested"
     needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
-        asked = f"a loss of {digits(needed)} ({digits(record.detect)} times the claim) has to show"
-        return f"{asked}; only {digits(seen)} or more would"
+        asked = f"a loss of {digits(needed)} ({digits(record.detect)} times the claim)"
+        return f"the samples must be able to show {asked}; they show only {digits(seen)} or more"
     return "not every check could decide"
 
 

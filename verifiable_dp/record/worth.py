@@ -86,9 +86,11 @@ def readers(value: JsonValue, record: Record) -> Judged:
     """Who reads raw data: not anyone, and nobody where it never leaves its user."""
     if value == "anyone":
         return HOLE, "anyone can read raw data"
-    models = (lookup(record.declared, MODEL), record.claim.trust_model if record.claim else None)
-    if value != "nobody" and "local" in models:
+    declared, promised = lookup(record.declared, MODEL), record.claim.trust_model if record.claim else None
+    if value != "nobody" and promised == "local":
         return HOLE, "in the local model, nobody can read raw data"
+    if value != "nobody" and declared == "local":
+        return HOLE, "you declared the local model, in which nobody can; declare central if these are trusted"
     return OK, _UNCHECKED
 
 

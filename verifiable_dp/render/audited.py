@@ -82,7 +82,10 @@ def origin(record: Record) -> str:
         return f"{paper}, as printed"
     if record.target.parameters.get("variant") == "corrected":
         return f"{paper}, corrected"
-    return f"our version; we have not read {paper}" if _is_unread(record) else paper
+    if _is_unread(record):
+        return f"our version; we have not read {paper}"
+    source = record.claim.source if record.claim else None
+    return f"{paper}; {source.note}" if source and source.note else paper
 
 
 def _is_unread(record: Record) -> bool:

@@ -54,10 +54,19 @@ def interval(record: Record) -> str:
     least, most = words.ends(record)
     delta = f" at delta {digits(upper.delta)}" if upper.delta else ""
     if least == most:
-        same = f"the observed lower bound equals the upper bound ({sure} {by})"
+        same = f"the {_how(record)} lower bound equals the upper bound ({sure} {by})"
         return f"Epsilon is {most}{delta}: {same}, {assumed(record)}."
     delta = f", both{delta}" if delta else ""
-    return f"Epsilon lies between {least} (observed) and {most} ({sure} {by}){delta}, {assumed(record)}."
+    return (
+        f"Epsilon lies between {least} ({_how(record)}) and {most} ({sure} {by}){delta}, {assumed(record)}."
+    )
+
+
+def _how(record: Record) -> str:
+    """Whether the lower bound is a limit from samples or was computed."""
+    return (
+        "observed" if words.least(record) in [c.epsilon_lower for c in words.sampling(record)] else "computed"
+    )
 
 
 # Checks that test premises, in other words than their names.

@@ -26,6 +26,8 @@ _WIDEST = 200  # characters of a value in a line
 _PARAMETERS = ("epsilon", "delta", "rho", "mu")
 _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
+# Settings with which an audit may pass that would not pass otherwise: whether more of it asks for less.
+_ASKS_LESS = {"detect": True, "given_pairs": True, "alpha": False, "numerics": False, "mutants": False}
 _OF_PRIVACY = ("verdict", "strength", "checks.", "mutants.", "kill_table.")  # what is said against one claim
 
 
@@ -135,7 +137,7 @@ def compare(old: Record, new: Record) -> Difference:
     NIST SP 800-226, initial public draft, section 2.5 (hazards H05 and H06 in `nist`).
     """
     others = tuple(_other_target(old, new))
-    reasons = (*others, *_incomparable(old.claim, new.claim))
+    reasons = (*others, *_incomparable(old.claim, new.claim), *_other_instance(old, new))
     found = [
         *_target(old, new),
         *_verdicts(old, new),
@@ -228,11 +230,17 @@ def _incomparable(old: Claim | None, new: Claim | None) -> Iterator[str]:
     elif old.delta != new.delta:
         deltas = f"{old.delta:g} against {new.delta:g}"
         yield f"guarantees with different delta cannot be compared: {deltas} {_NIST}"
-    for key in _UNIT:
+    for key in (*_UNIT, *_SEEN):
         before, after = (claim.as_dict().get(key) for claim in (old, new))
         if before != after:
             units = f"{_shown(before)} against {_shown(after)}"
             yield f"guarantees with different {key} cannot be compared: {units} {_NIST}"
+
+
+def _other_instance(old: Record, new: Record) -> Iterator[str]:
+    """What was audited differs in a parameter, a size or a bound: nobody knows which of the two asks more."""
+    for change in _by_key("", old.target.parameters, new.target.parameters):
+        yield f"they are of different {change.what}: {_shown(change.old)} against {_shown(change.new)}"
 
 
 def _target(old: Record, new: Record) -> Iterator[Change]:
@@ -410,7 +418,13 @@ def _uncovered(old: Record, new: Record) -> Iterator[Change]:
 
 def _settings(old: Record, new: Record) -> Iterator[Change]:
     yield from _by_key("", *({"seed": r.seed, "confidence": r.confidence} for r in (old, new)))
-    yield from _by_key("plan", old.plan.as_dict(), new.plan.as_dict())
+    for change in _by_key("plan", old.plan.as_dict(), new.plan.as_dict()):
+        name, values = change.what.removeprefix("plan."), (change.old or 0, change.new or 0)
+        if name in _ASKS_LESS and values[1] != values[0]:
+            less = (values[1] > values[0]) == _ASKS_LESS[name]
+            note = "the audit asks for less" if less else "the audit asks for more"
+            change = replace(change, direction="worse" if less else "better", note=note)
+        yield change
 
 
 def _declared(old: Record, new: Record) -> Iterator[Change]:

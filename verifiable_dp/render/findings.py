@@ -72,8 +72,8 @@ RULES = {
     FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
-        "rewrite this line so that we can follow it (later lines may need the same), or rely on the tests "
-        "alone",
+        "rewrite this line so that we can follow it (later lines may need the same); until then only the "
+        "tests support the claim",
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
@@ -99,7 +99,7 @@ RULES = {
     FindingCode.HOLE: FindingRule(
         "error",
         "An answer in the declarations contradicts the privacy promise or makes it void.",
-        "change the deployment, then update the declarations",
+        "change the deployment, or correct the answer if it is wrong, then declare again",
     ),
 }
 

@@ -118,9 +118,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     if not record.checks:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
-        return (
-            "Do not use this baseline on data that need privacy: it promises none, and the audit found none."
-        )
+        return "Do not use this baseline on data that need privacy: it promises none, and it has none."
     if record.verdict == "refuted":
         fixed = (
             "use the corrected variant" if words.is_printed(record) else "repair the code and audit it again"
@@ -133,8 +131,10 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
         if (ended := record.unbounded) and ended.file:
             at = f"{ended.file}:{ended.line}" if ended.line else ended.file
             first = f"First obstacle to an upper bound: {at} ({ended.what})"
-            runs = f"More runs ({advice.more_runs(record)}) only sharpen the test."
-            more = f"{first}. {more if helps else runs}"
+            sharpen = (
+                "only sharpen the test" if record.reason == "lead" else "may decide, but exclude no leak"
+            )
+            more = f"{first}. {more if helps else f'More runs ({advice.more_runs(record)}) {sharpen}.'}"
         return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
@@ -165,11 +165,11 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     asked += f" ({void}{which})" if yours.grave else ""
     if not grave:
         return f"{asked}."
-    can = "can, too" if yours.grave else "can void the promise"
     if terse > 1:
         of_all = f"{left.grave} of " if terse < 3 else ""
-        return f"{asked}; {of_all}{many(left.count if of_all else left.grave, 'limit')} {can}."
-    return f"{asked}. {capital(grave)} {can}, whatever you answer."
+        limits = many(left.count if of_all else left.grave, "limit")
+        return f"{asked}; so can {limits}." if yours.grave else f"{asked}; {limits} can void the promise."
+    return f"{asked}. {capital(grave)} can void {'it' if yours.grave else 'the promise'} whatever you answer."
 
 
 def open_hazards(record: Reviewed) -> tuple[Open, ...]:

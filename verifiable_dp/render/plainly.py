@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Mapping
 
-from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 from verifiable_dp.record import how, words
 from verifiable_dp.record.entries import RecordEntry
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import glossary, parameters
+from verifiable_dp.render import glossary, parameters, regrets
 
 _MEASURED = {
     "Regret": "Measured regret (the reward lost by not always playing the best arm)",
@@ -37,7 +37,8 @@ def summary(record: Record) -> list[str]:
         other = f" The checks used {private}." if private else ""
         if not private and parameters.differing(record):
             other = " It was not measured with the audited parameters."
-        sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.{other}")
+        found = "keeps bounds that we chose to fit, not proved" if regrets.chosen(record) else _REGRET[regret]
+        sentences.append(f"{_MEASURED[words.measured(record)]} {found}.{other}")
     if record.checks and not (record.mutants or record.kill_table):
         less = " except versions with less noise" if record.power else ""
         sentences.append(
@@ -115,8 +116,18 @@ def pairs(found: Json | RecordEntry, missing: str = "none") -> str:
 def provenance(record: Record) -> list[tuple[str, str]]:
     """What a record says of where it was made, in words: one row for each fact, in the record's order."""
     facts, table = record.provenance.as_dict(), record.kill_table
+    if asked := facts.get("request"):
+        facts = {**facts, "request": _asked(asked, record)}
     found = [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
     return [*found, ("digest of the suite of broken variants", table.digest)] if table else found
+
+
+def _asked(request: Json, record: Record) -> JsonDict:
+    """A request without what it leaves open, and without a default on contexts where the claim has none."""
+    found = {key: item for key, item in request.items() if item is not None}
+    if not (record.claim and record.claim.protects):
+        found["claim"] = {key: item for key, item in request["claim"].items() if key != "protects"}
+    return found
 
 
 _LABELS = {

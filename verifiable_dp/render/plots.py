@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from verifiable_dp.core import paths
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.units import Role
-from verifiable_dp.core.validate import FloatArray, Function, Json, JsonValue
+from verifiable_dp.core.validate import FloatArray, Function, Json, JsonValue, printable
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.model import Record
@@ -216,7 +216,7 @@ def inline(name: str, size: tuple[float, float], draw: Callable[[Figure], None])
         write(out, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
-    text = svg.compact(svg.renamed(text, name))
+    text = svg.compact(svg.renamed(printable(text), name))
     text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
     text = text.replace("xlink:href", "href")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)

@@ -25,6 +25,7 @@ from verifiable_dp.render.page import Beside, render, render_errata, render_inde
 from verifiable_dp.render.study import verify_study
 
 _VERSION = re.compile(rb'"schema_version"\s*:\s*"\d+\.\d+\.\d+"')  # other data files name their kind first
+_ERRATA, _MUTANTS = "errata.json", "mutants.json"
 _KEYS = (b'"target"', b'"checks"', b'"digest"')
 
 
@@ -52,6 +53,13 @@ class Portfolio:
     errata: Json | None = None
     mutants: Json | None = None
     studies: Mapping[Path, Json] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[Path, Json]:
+        """The values of all that hold, by their path."""
+        beside = {self.folder / _ERRATA: self.errata, self.folder / _MUTANTS: self.mutants, **self.studies}
+        whole = {path: one.record for path, one in self.records.items()}
+        return whole | {path: values for path, values in beside.items() if values}
 
 
 def find(folder: str | Path) -> Portfolio:
@@ -83,7 +91,7 @@ def find(folder: str | Path) -> Portfolio:
         broken[Path(str(error.filename))] = f"the folder cannot be read: {error.strerror}"
 
     records = {path: found for path in _json_files(place, lost) if (found := held(_record, path))}
-    whole, table = place / "errata.json", place / "mutants.json"
+    whole, table = place / _ERRATA, place / _MUTANTS
     studies = {path: held(verify_study, path) for path in sorted(place.glob("studies/*/study.json"))}
     errata = held(verify_errata, whole) if whole.exists() else None
     mutants = held(verify_mutants, table) if table.exists() else None
@@ -190,8 +198,8 @@ def page(found: Portfolio, out: Path, *, own: bool = False, keys: KeyRing | None
 
 
 def signatures(found: Portfolio, keys: KeyRing | None) -> dict[Path, SignatureState]:
-    """What is known of the signature of each record, by its path."""
-    return {path: state(f"{path}.sig", one.record, keys or {}) for path, one in found.records.items()}
+    """What is known of the signature of each file that holds, by its path."""
+    return {path: state(f"{path}.sig", values, keys or {}) for path, values in found.files.items()}
 
 
 def _page_of(path: Path, signed: SignatureState, values: Json) -> str:

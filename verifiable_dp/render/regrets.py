@@ -129,6 +129,14 @@ def _of_another(record: Record, checks: Sequence[Check]) -> str:
     return ""
 
 
+def chosen(record: Record) -> bool:
+    """Whether checks agree, and all of these hold a bound that was chosen to fit."""
+    agree = [c.statistics.get("claim") for c in record.regret_checks if c.verdict == "consistent"]
+    regret = record.regret.claims if record.regret else ()
+    fits = {claim.name for claim in regret if claim.source.basis == Basis.CHOSEN}
+    return bool(agree) and fits.issuperset(map(str, agree))
+
+
 def loose(record: Record) -> int:
     """How many of the checks would pass with a large multiple of what was measured."""
     return sum(limits.is_loose(check) for check in record.regret_checks)

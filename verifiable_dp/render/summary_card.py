@@ -232,6 +232,8 @@ def _but(record: Record) -> str:
     """What weakens a verdict in favour of a claim, in the same sentence."""
     if decision(record).privacy != "not_refuted":
         return ""
+    if decision(record).regret == "contradicted":
+        return f"; but a claim on {words.measured(record).lower()} is contradicted"
     if decision(record).weak:
         return "; but the tests are weak"
     names = kills.missed(record)

@@ -17,7 +17,7 @@ import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 
 from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
@@ -82,8 +82,8 @@ def noted(root: str) -> Iterator[dict[str, str]]:
 
 
 def digest(root: Path, name: str) -> str:
-    """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if something else is there."""
-    if not os.path.lexists(root / name):
+    """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if it is reached by another way."""
+    if not (os.path.isfile(root / name) or os.path.islink(root / name.rstrip("/"))):
         return ABSENT
     links, file = files.way(str(root / name))
     if name.endswith("/"):
@@ -107,7 +107,7 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
         with suppress(OSError, TypeError, ValueError):
             if not _for_us():
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
-                    _note(one)
+                    _note(one, listed=event != "open")
                 if event in _BESIDE:
                     _Listening.found[f"./{os.fsdecode(place)}"] = _NOWHERE
     finally:
@@ -132,14 +132,16 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
         yield os.path.join(_HANDLES, handle, place)
 
 
-def _note(place: str) -> None:
-    """Note a file, or that there is none, and the links on the way to it."""
+def _note(place: str, *, listed: bool = False) -> None:
+    """Note a file, or that there is none, and the links on the way to it; not a folder that is `listed`."""
     links, file = files.way(place)
     if all(map(_is_installed, (os.path.abspath(place), file))):
         return
     for link in links:
         _put(link, "/")
-    unread = _is_installed(file) if os.path.isfile(file) else os.path.exists(file) or _is_cache(file)
+    unread = (
+        _is_installed(file) if os.path.isfile(file) else (listed and os.path.exists(file)) or _is_cache(file)
+    )
     if not unread:
         _put(file)
 
@@ -159,8 +161,25 @@ def _put(place: str, ending: str = "") -> None:
         name = os.path.relpath(place, root).replace(os.sep, "/") + ending
         name = name.encode("utf-8", "backslashreplace").decode()
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
-            there = os.path.lexists(place)
+            there = os.path.isfile(place)
             found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
+
+
+def forget() -> None:
+    """Forget modules that are not installed, so that code that is loaded now reads their files, and is heard.
+
+    For a process that is a copy of the one that asks: what that has imported may since have changed, in
+    memory or in its file.
+    """
+    theirs = [name for name, module in [*sys.modules.items()] if name != "__main__" and _is_theirs(module)]
+    for name in theirs:
+        del sys.modules[name]
+
+
+def _is_theirs(module: object) -> bool:
+    known = vars(module) if isinstance(module, ModuleType) else {}
+    places = [known["__file__"]] if known.get("__file__") else [*known.get("__path__", ())]
+    return bool(places) and not any(_is_installed(os.path.abspath(one)) for one in places)
 
 
 def _is_installed(place: str) -> bool:

@@ -95,7 +95,8 @@ def committed(ours, commit="0" * 40, dirty=False, differs=()):
     target = N(**own, differs=differs)
     other = {"commit": "9" * 10, "dirty": True}
     facts = N(**own, target=N(**other, differs=("x",))) if ours else N(**other, target=target)
-    return N(provenance=facts, target=N(ours=ours))
+    facts.in_process, facts.target.place = None, None
+    return N(provenance=facts, target=N(ours=ours, source=N(path="a.py")))
 
 
 @pytest.mark.parametrize("ours", [True, False])
@@ -178,9 +179,9 @@ def test_what_is_gone_and_what_is_written():
         made = Baseline(place, (other, lost, A))
         assert made.gone([("t", None)]) == [lost]
         assert made.write([("t", None)]) == 3
-        assert place.read_text("utf-8").startswith('{\n "version": 2,\n "findings": [\n  {\n   "target"')
+        assert place.read_text("utf-8").startswith('{\n "version": 3,\n "findings": [\n  {\n   "target"')
         assert json.loads(place.read_text("utf-8")) == {
-            "version": 2,
+            "version": 3,
             "findings": [one._asdict() for one in sorted((other, A, B))],
         }
 
@@ -191,17 +192,17 @@ FINDING = {"target": "t", "code": "", "file": "a.py", "function": "f", "text": "
 @pytest.mark.parametrize(
     ("content", "read"),
     [
-        ({"version": 2, "findings": []}, 0),
-        ({"version": 2, "findings": [FINDING, FINDING]}, 2),
-        ({"version": 3, "findings": []}, None),
-        ({"version": 2}, None),
-        ({"version": 2, "findings": [], "more": 1}, None),
+        ({"version": 3, "findings": []}, 0),
+        ({"version": 3, "findings": [FINDING, FINDING]}, 2),
+        ({"version": 4, "findings": []}, None),
+        ({"version": 3}, None),
+        ({"version": 3, "findings": [], "more": 1}, None),
         ([], None),
-        ({"version": 2, "findings": [{**FINDING, "text": ""}]}, None),
-        ({"version": 2, "findings": [FINDING, {**FINDING, "file": 3}]}, None),
-        ({"version": 2, "findings": [FINDING, {**FINDING, "code": "an error"}]}, None),
-        ({"version": 2, "findings": [{"target": "t"}]}, None),
-        ({"version": 2, "findings": 3}, None),
+        ({"version": 3, "findings": [{**FINDING, "text": ""}]}, None),
+        ({"version": 3, "findings": [FINDING, {**FINDING, "file": 3}]}, None),
+        ({"version": 3, "findings": [FINDING, {**FINDING, "code": "an error"}]}, None),
+        ({"version": 3, "findings": [{"target": "t"}]}, None),
+        ({"version": 3, "findings": 3}, None),
         ("{", None),
     ],
 )
@@ -220,13 +221,15 @@ def test_which_files_are_baselines(content, read):
             assert len(Baseline.at(place).known) == read
 
 
-def test_a_baseline_of_the_first_version_is_to_be_written_again():
+@pytest.mark.parametrize(
+    ("version", "lacks"), [(1, "names no lines"), (2, "does not know the other files that code reads")]
+)
+def test_an_older_baseline_is_to_be_written_again(version, lacks):
     with tempfile.TemporaryDirectory() as name:
         place = Path(name, "b.json")
-        place.write_text('{"version": 1, "findings": []}', "utf-8")
-        with pytest.raises(
-            InputError, match="has version 1, which names no lines, so new findings could go unnoticed"
-        ):
+        place.write_text(f'{{"version": {version}, "findings": []}}', "utf-8")
+        said = f"has version {version}, which {lacks}, so new findings could go unnoticed"
+        with pytest.raises(InputError, match=said):
             Baseline.at(place)
 
 
@@ -305,7 +308,10 @@ def variants(own, *rows, caught=None):
 
 
 HIT, MISS = "refuted", "not_refuted"
-SAYS = "These versions of the algorithm leak more; the audit must catch them. This audit caught "
+SAYS = (
+    "Each of these versions of the algorithm has one planted fault, in its privacy. "
+    "The audit must catch those that break the promise. This audit caught "
+)
 SUITE = "The catalogue's suite, which overlaps with these, has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 

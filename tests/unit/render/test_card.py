@@ -225,7 +225,7 @@ def test_what_to_do_follows_from_the_verdict():
 def test_intervals_say_what_they_rest_on():
     by = "proved by this tool; nobody else has checked"
     assumed = "if 4 assumptions hold (1 of them untested: ideal Laplace noise)."
-    assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by}), {assumed}"
+    assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (computed) and 2 ({by}), {assumed}"
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
     assert f"equals the upper bound (bounded over what was traced), {assumed}" in bounds.interval(
@@ -271,11 +271,11 @@ def test_which_counterexample_can_be_run_again_is_said():
 
 def test_ends_are_alike_only_where_they_are_one_number():
     """Both ends of 3.99997 and 4 were shown as 4; 0.7712 is a number of more digits."""
-    by = "the observed lower bound equals the upper bound (proved by this tool; nobody else has checked), if "
+    by = "the computed lower bound equals the upper bound (proved by this tool; nobody else has checked), if "
     assert of("dp-se").interval.startswith(f"Epsilon is exactly 1: {by}")
     assert of("dp-lin-ucb").interval.startswith(f"Epsilon is exactly 1 at delta 0.001: {by}")
     assert of("adaptive-tree").interval.startswith(f"Epsilon is 0.7712: {by}")
-    assert of("shuffled-linear").interval.startswith("Epsilon lies between 3.99997 (observed) and 4 (")
+    assert of("shuffled-linear").interval.startswith("Epsilon lies between 3.99997 (computed) and 4 (")
     assert words.interval(Record.of(load("dp-se"))) == "epsilon exactly 1 certified"
     assert (
         words.interval(Record.of(load("shuffled-linear")))
@@ -911,13 +911,13 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    assert '<a href="#hazards">8 questions</a> (4 can void the promise); 3 limits can, too.' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise); so can 3 limits.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
     less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
-    assert less.endswith(f"(4 can void the promise: {grave}); 2 of 4 limits can, too.")
+    assert less.endswith(f"(4 can void the promise: {grave}); so can 2 of 4 limits.")
     # Where there is room.
-    limits = "Production sampler, floating point and timing can, too, whatever you answer."
+    limits = "Production sampler, floating point and timing can void it whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")

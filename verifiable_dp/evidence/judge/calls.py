@@ -290,6 +290,9 @@ class Calls(Factors):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
         functions = frozenset(tag for tag in refs if tag[0] in values.CODE)
+        if not values.same(value, values.ANY_ORDER) or any(at == "key" for at, *_ in given.parts):
+            for _, one, _ in given.parts:
+                self.note_order(node, one)
         if values.same(value, values.TEXTS):
             self.note_shown(node, every)
         if not values.same(value, values.CALLS_NOTHING):
@@ -393,9 +396,12 @@ class Calls(Factors):
         number = alone and values.same(value, values.SCALARS)
         container = NONE if arrays or number else every.container
         container |= {values.TEXT} if values.same(value, (str, repr, format)) else NONE
+        made_set = values.same(value, values.SETS)
+        container = container | {values.LIST, values.SET} if made_set else container - {values.SET}
         own = (every.inner & refs) | applied | container
         unclear = not (keeps or sized or shaped or operation)
-        result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
+        inner = refs if arrays or number else refs | every.texts
+        result = Value(made.level, made.turn, size, rough, own, inner, *made[6:])
         truth, stream = result.truth or unclear, value is next and every.stream
         result = result._replace(truth=truth, stream=stream or values.streams(value), draws=draws)
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
@@ -439,6 +445,9 @@ class Calls(Factors):
         """What a method of a container, an array or a number of a library gives."""
         name, every = node.func.attr, given.every  # type: ignore[attr-defined]
         refs = base.refs | every.refs
+        for one in (base, *(value for _, value, _ in given.parts)):
+            if values.SET not in base.own or name not in values.OF_SETS:
+                self.note_order(node, one)
         if name not in values.ADDS:
             self.compared(node, *(value for _, value, _ in given.parts[:1]))
         if name == "sort" and not given.parts:
@@ -525,7 +534,7 @@ class Calls(Factors):
             size=size,
             rough=made.rough if alike else STEEP,
             own=(own - base.own) | (base.inner & refs) | base.container,
-            inner=refs,
+            inner=refs | (base | every).texts,
             data=data,
             noisy=made.noisy and data,
             many=False,

@@ -186,6 +186,7 @@ class Expressions(Calls):
         return every._replace(own=own, inner=every.own | every.inner, level=spread[0], size=spread[1])
 
     def _of_Starred(self, node: ast.Starred) -> Value:
+        self.note_order(node, self.of(node.value))
         return self.of(node.value).each
 
     def _of_JoinedStr(self, node: ast.JoinedStr) -> Value:
@@ -274,6 +275,9 @@ class Expressions(Calls):
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
+        if every.container and isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub):  # of keys
+            every = every._replace(own=every.own | {values.SET})
+            inner = inner if values.SET in (one.own | other.own) else inner | {values.TEXT}
         beside = any(side.data and side.apart for side in (one, other))
         apart = every.apart if every.container else beside or (every.bare and not every.data)
         many = every.many or every.level > PUBLIC
@@ -470,6 +474,7 @@ class Expressions(Calls):
     def turns(self, node: ast.expr) -> int:
         """How often a loop turns, which has to be known, or to follow from branches and smooth numbers."""
         size = self.around(node).size
+        self.note_order(node, self.of(node))
         if size >= STEEP:
             self.tell(node, outside.TURNS)
         return size

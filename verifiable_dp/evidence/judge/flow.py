@@ -29,6 +29,8 @@ from verifiable_dp.evidence.judge.values import (
     LIST,
     MADE,
     NONE,
+    SET,
+    SETS,
     STEEP,
     TEXT,
     UNKNOWN,
@@ -269,8 +271,11 @@ class Names:
         mapping = isinstance(value, dict | types.MappingProxyType)
         parts = [*value, *value.values()] if mapping else [*value]  # keys may be asked for by position, too
         held = joined(self.of_object(one) for one in {id(one): one for one in parts}.values())
-        own = frozenset((LIST,))
-        return Value(rough=STEEP, own=own, inner=held.own | held.inner)
+        own, inner = frozenset((LIST,)), held.own | held.inner
+        if isinstance(value, SETS):
+            own |= {SET}
+            inner |= {TEXT} if None in value else NONE  # which lies somewhere else in another process
+        return Value(rough=STEEP, own=own, inner=inner)
 
     def part(self, ref: int, name: str) -> Value:
         """What an attribute of an object of a library is; nothing of the user's is run to find it."""

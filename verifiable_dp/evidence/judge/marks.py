@@ -306,8 +306,14 @@ class Marks:
 
     def note_shown(self, node: Foreign, value: Value) -> None:
         """Tell of code that is turned into text: that shows the module's name, or an address."""
+        self.note_order(node, value)
         if any(tag in CODE for tag, _ in value.refs):
             self.tell(node, outside.READS, "the name of a class or a function")
+
+    def note_order(self, node: Foreign, value: Value) -> None:
+        """Tell of a set that is gone through: its order is another one in another process."""
+        if value.unordered:
+            self.tell(node, outside.READS, "the order of a set")
 
     def picks(self, node: Foreign, construct: Construct, name: str = "") -> None:
         """Note where the language ends unless what a draw picks from there is disclosed."""

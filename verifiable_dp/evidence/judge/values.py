@@ -34,8 +34,9 @@ OPAQUE = ("opaque", None)  # an object of a library that holds no code of the us
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
 LIST = ("list", None)  # any other container of Python's
 TEXT = ("text", None)  # characters, which need not be alike
+SET = ("set", None)  # a set, too: the order of what is in it may be another one in another process
 NUMBER = ("number", None)  # what draws have a part in and is no container: a name may be either
-CONTAINER = frozenset((RECORD, LIST, TEXT))
+CONTAINER = frozenset((RECORD, LIST, TEXT, SET))
 Tags = frozenset[tuple[str, Foreign]]
 NONE: Tags = frozenset()
 
@@ -163,6 +164,16 @@ class Value(NamedTuple):
         """How its own entries follow from their positions."""
         return STEEP if RECORD in self.own or TEXT in self.own else self.rough
 
+    @property
+    def texts(self) -> Tags:
+        """Whether it may be a text, or its entries."""
+        return (self.own | self.inner) & {TEXT}
+
+    @property
+    def unordered(self) -> bool:
+        """Whether it may be a set of anything but numbers, whose order every process makes anew."""
+        return SET in self.own and not self.inner <= {NUMBER, LIST, RECORD, SET}
+
     def entry(self, at: Value) -> Value:
         """What stands at a position: alike tables tell nothing of it, and rough ones may do whatever."""
 
@@ -238,6 +249,9 @@ CALLS_NOTHING = (
     *(list, tuple, dict, set, zip, enumerate, iter, next, reversed, len, isinstance, range),
     np.array,
 )
+SETS = (set, frozenset)
+ANY_ORDER = (*SETS, len, isinstance, bool, any, all, sorted, max, min)  # without a key
+OF_SETS = frozenset(name for name in dir(frozenset) + dir(set) if name[0] != "_" and name != "pop")
 ONCE = (max, min, sorted, map, filter, heapq.nlargest, heapq.nsmallest, collections.defaultdict)
 # Of functions that return functions.
 WRAPPING = frozenset(("functools", "_functools", "itertools", "builtins", "contextlib", "numba", "types"))

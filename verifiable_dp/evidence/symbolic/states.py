@@ -31,6 +31,8 @@ from verifiable_dp.evidence.doors import is_own_class
 
 _MOST, _LARGEST = 100_000, 1_000_000  # objects that are looked into, and entries of an array
 _DEEPEST, _NEAREST = 4, 5000  # objects of libraries that hold one another, and how many are looked into
+_CUT = ""  # in the place of a name: there are more
+_CONTAINERS = ("builtins", "collections", "types")  # modules of those whose entries are as near as they are
 
 
 _SIMPLE = (types.NoneType, bool, int, float, complex, str, bytes, np.generic)
@@ -62,6 +64,9 @@ class KeptState:
         """What is not what it was, by the names that lead there; empty if all is."""
         if len(self._rows) > _MOST:
             return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
+        if self._rows and self._rows[-1][0] == _CUT:
+            more = f"of more than {_NEAREST} objects of libraries that the code keeps"
+            return f"{more}, we cannot tell whether one"
         if _of_python() != self._python:
             return f"a setting of Python ({_SETTINGS})"
         sealed = f"we cannot tell whether {self._sealed}" if self._sealed else ""
@@ -126,7 +131,7 @@ def _walked(
     """Everything in which something may be kept, each once: the names that lead to it, it, and what it holds.
 
     Also whether code holds it, and not a library's object. What these hold comes last, and of it the nearest
-    `_NEAREST` alone.
+    `_NEAREST` alone; then `_CUT`.
     """
     seen, left = dict[int, Foreign](), _NEAREST
     waiting = deque((one.__qualname__, one, 0) for one in getattr(scopes, "functions", ()))
@@ -140,11 +145,13 @@ def _walked(
         content = _content(value, own)
         yield way, value, content, depth == 0
         left -= depth > 0
-        depth += type(value).__module__ not in ("builtins", *own)
+        depth += type(value).__module__ not in (*_CONTAINERS, *own)
         if depth <= _DEEPEST:
             for name, one in content.items():
                 found = f"{way}.{name}" if isinstance(name, str) else way, one, depth
                 (later if depth else waiting).append(found)
+    if later:
+        yield _CUT, None, {}, False
 
 
 def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
