@@ -145,8 +145,8 @@ class RecordOrigin:
         wanted = os.path.relpath(named, top or Path.cwd()).replace(os.sep, "/")
         if there is not None and there not in (wanted, f"src/{wanted}"):
             raise InputError(
-                f"commit: the record is about {there}, and from here {named} is {wanted}; judge in the folder "
-                "of a checkout in which it was audited"
+                f"commit: the record is about {there}, and from here {named} is {wanted}; judge in the "
+                "folder of a checkout in which it was audited"
             )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
@@ -173,8 +173,8 @@ class RecordOrigin:
             top, read_in = files.checkout(Path.cwd()), record.provenance.target
             if top is not None and top != Path.cwd().resolve() and read_in.opened and not read_in.commit:
                 raise InputError(
-                    f"source: {str(source)!r} is below the top of its repository, and the audit was in none: what "
-                    "the code read above it is not known; audit in a checkout"
+                    f"source: {str(source)!r} is below the top of its repository, and the audit was in none: "
+                    "what the code read above it is not known; audit in a checkout"
                 )
             root = Path("" if whole is None else asking.root_in(whole))
             read = dict(record.provenance.target.opened or {})
