@@ -161,7 +161,7 @@ def _put(place: str, ending: str = "") -> None:
         name = os.path.relpath(place, root).replace(os.sep, "/") + ending
         name = name.encode("utf-8", "backslashreplace").decode()
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
-            there = os.path.isfile(place)
+            there, found[name] = os.path.isfile(place), _NOWHERE  # should we not be allowed to read it
             found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
 
 
