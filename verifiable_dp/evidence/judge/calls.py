@@ -290,6 +290,8 @@ class Calls(Factors):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
         functions = frozenset(tag for tag in refs if tag[0] in values.CODE)
+        if values.same(value, (isinstance, hasattr, callable)) and GENERATOR in refs:
+            self.tell(node, outside.READS, "the type of its generator")
         if not values.same(value, values.ANY_ORDER) or any(at == "key" for at, *_ in given.parts):
             for _, one, _ in given.parts:
                 self.note_order(node, one)

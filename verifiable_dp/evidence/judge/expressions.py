@@ -47,6 +47,14 @@ _OF_MODULES = (
 _KIND = "__class__"  # as what `type` gives: that of a generator is not the one of a run
 
 
+def _of_views(node: Foreign, op: ast.operator) -> bool:
+    """Whether keys are taken from keys, which makes a set of them."""
+    sides = [getattr(node, "left", None), getattr(node, "right", None)]
+    called = [one.func for one in sides if isinstance(one, ast.Call)]
+    keys = any(isinstance(one, ast.Attribute) and one.attr in ("keys", "items") for one in called)
+    return isinstance(op, ast.Sub) and keys
+
+
 class Expressions(Calls):
     """Follows expressions."""
 
@@ -279,7 +287,7 @@ class Expressions(Calls):
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
-        if every.container and isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub):  # of keys
+        if every.container and (isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor) or _of_views(node, op)):
             every = every._replace(own=every.own | {values.SET})
             inner = inner if values.SET in (one.own | other.own) else inner | {values.TEXT}
         beside = any(side.data and side.apart for side in (one, other))
