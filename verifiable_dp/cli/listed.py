@@ -71,8 +71,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     for name in context.params:
         if name not in _OF_ALL and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(
-                f"{name} needs a TARGET; for the targets in {settings.FILE}, set it there, for a "
-                f"target or in [tool.{settings.TABLE}.defaults]"
+                f"{name} needs a TARGET; for the targets in {settings.FILE}, set {name} in that file, for "
+                f"one target or in [tool.{settings.TABLE}.defaults]"
             )
     found = entries.read(place)
     if given["write_baseline"] and found.baseline is None:
