@@ -195,7 +195,7 @@ BAD = [
         "parameters: dp_se has no parameter beta",
     ),
     (["audit", "dp-linear", "--set", "variant=prnted"], "variant must be one of corrected, printed"),
-    (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear takes no varant"),
+    (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear has no parameter varant"),
     (["audit", "dp-linear", "--set", "variant"], "set must be NAME=VALUE"),
     (["audit", "dp-linear", "--set", "epsilon=2", "--epsilon", "1"], "parameters must not contain epsilon"),
     (["audit", "bandits.py:dp_se", *PLAY, "--observe", "reports"], "observe"),

@@ -44,7 +44,7 @@ EDITS = {
     "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "not one of the files"),
     "seed": ('draft["seed"] = 7', "seed 7, but 0 was asked"),
     "result": ('draft["regret"]["checks"][0]["statistics"] = {}', "a draft that cannot be read"),
-    "no checks": ('draft["checks"] = 3', "its process sent a draft that cannot be read"),
+    "no checks": ('draft["checks"] = 3', "its process sent a draft of the record that we cannot read"),
     "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants 1, but 0 was asked"),
     "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs 2, but 9 was asked"),
     "no draft": ('del draft["plan"]', "cannot be compared"),

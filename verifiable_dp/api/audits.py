@@ -248,7 +248,7 @@ def _found(
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     if isinstance(thing, Algorithm) and registry.find(thing) is not None and ":" in name:
         raise InputError(
-            f"target: {name} is {thing.name} of the catalogue: give {thing.name}, and its parameters with "
-            "--set NAME=VALUE (parameters= in Python)"
+            f"target: {name} is the catalogue algorithm {thing.name}: give {thing.name}, and its parameters "
+            "with --set NAME=VALUE (parameters= in Python)"
         )
     return replace(asked, target=thing, name=name)

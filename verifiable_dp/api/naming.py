@@ -81,7 +81,7 @@ def instance(name: str, /, **given: Given) -> Algorithm:
     takes = auditor.algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     for key in chosen:
         if key not in takes:
-            raise InputError(f"{name} takes no {key}; its parameters are {', '.join(takes)}")
+            raise InputError(f"{name} has no parameter {key}; its parameters are {', '.join(takes)}")
     # A default that was tuned to another epsilon or horizon still is a legal one.
     return registry.make(name, **{**parameters, **chosen})
 

@@ -127,7 +127,7 @@ def parsed(
             raise InputError(f"values: {name} must be one of {', '.join(map(str, scaling))}, as in scaling")
     for over in ("K", "gap") if crowd else ():
         if over in scaling or (over == "gap" and gap is not None):
-            raise InputError(f"scaling: if users have contexts, the population determines {over}")
+            raise InputError(f"scaling: with contexts, the population determines {over}")
     found = [_rate(str(over), claim, player, setting, gap, values or {}) for over, claim in scaling.items()]
     return [replace(rate, worst=False) for rate in found] if crowd else found
 
@@ -214,7 +214,7 @@ def _grid(over: str, player: Player, setting: Setting) -> npt.ArrayLike:
         return np.geomspace(least, LARGEST_GAP, _POINTS)
     base = setting.parameters.get(over, player.default(over))
     if isinstance(base, bool) or not isinstance(base, int | float | np.number) or not base > 0:
-        raise InputError(f"values: {over} must be given: it has no default above 0 to start from")
+        raise InputError(f"values: {over} must be given, because its default is not above 0")
     return np.geomspace(base / 8, base, _POINTS)
 
 

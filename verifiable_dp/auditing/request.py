@@ -220,7 +220,9 @@ class Promise:
         if self.group is not None:
             object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
             if self.adjacency not in (None, "replace"):
-                raise InputError(f"group must be left out with adjacency {self.adjacency}: it needs replace")
+                raise InputError(
+                    f"group must be left out with adjacency {self.adjacency}: a group needs adjacency replace"
+                )
         if self.rho is not None and self.mu is not None:
             raise InputError("rho and mu must not be given together: they are separate promises")
         for name in claims.CURVED:
@@ -232,7 +234,7 @@ class Promise:
                     f"{name} must be given without epsilon: epsilon follows from {name} and delta"
                 )
             if self.delta == 0:
-                raise InputError(f"delta must lie in (0, 1) with {name}: no epsilon holds at delta 0")
+                raise InputError(f"delta must lie in (0, 1) with {name}: at delta 0, no finite epsilon holds")
 
 
 @dataclass(frozen=True)
@@ -441,7 +443,7 @@ class AuditRequest:
         told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
-                "model joint and protects need contexts: the dimension of what a user brings, such as 5"
+                "model joint and protects need contexts: the dimension of a user's context, such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
             raise InputError("model local works only without contexts: a report is about one reward")
@@ -451,12 +453,14 @@ class AuditRequest:
             raise InputError("group works only without contexts: with contexts, the unit is one user's round")
         if promise.adjacency is not None and inputs.pairs is not None:
             raise InputError(
-                "adjacency must be left out with pairs: they determine how far the inputs differ"
+                "adjacency must be left out with pairs: the pairs determine how the inputs differ"
             )
         if promise.adjacency is not None and inputs.contexts is not None:
             raise InputError("adjacency works only without contexts: with contexts, one user is replaced")
         if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
-            raise InputError("sequential must be off with curve, rho or mu: a curve is measured at one size")
+            raise InputError(
+                "sequential must be off with curve, rho or mu: a curve is measured at one sample size"
+            )
 
     def given(self) -> GivenRole:
         """What a user's code may ask for."""

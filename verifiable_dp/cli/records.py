@@ -235,7 +235,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
         good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
         sealed = f"{len(good)} of {len(signed)} records have a valid signature"
         sealed += f", by the manifest: {whole.words}" if whole.holds else ""
-    say(f"{count}; {sealed}; counts not run again")
+    say(f"{count}; {sealed}; the runs were not repeated")
     sys.exit(2 if found.broken or wrong else 0)
 
 

@@ -220,7 +220,7 @@ class Secure:
             )
         where, scales = draw.where, enlarged(draw)
         if not (np.isfinite(draw.value[where]).all() and np.isfinite(scales[where]).all()):
-            raise InputError("noise: a value or a scale is not finite; no noise can hide it")
+            raise InputError("noise: a value or a scale is not finite, so no noise can hide it")
         if (scales[where] < 0).any():
             raise InputError(f"noise: scale must be at least 0, got {float(scales[where].min()):g}")
         out = np.full(draw.value.shape, np.nan)
@@ -264,7 +264,8 @@ def source_of(stored: Json, given: Noise | None) -> Noise:
     kind = stored.get("kind")
     if (kind == "given") != (given is not None):
         raise InputError(
-            f"noise: the saved session's source is {kind}; give noise=… if and only if it was given before"
+            f"noise: the saved session's source is {kind}; give noise=… if and only if you gave it when the "
+            "session was made"
         )
     if given is not None:
         return given
@@ -273,7 +274,7 @@ def source_of(stored: Json, given: Noise | None) -> Noise:
     seed, path = stored.get("seed"), stored.get("path")
     whole = isinstance(path, list) and all(type(number) is int and number >= 0 for number in [seed, *path])
     if kind != "seeded" or not whole:
-        raise InputError("noise: the saved session describes no source of noise")
+        raise InputError("noise: the saved session does not describe its source of noise")
     return Seeded(seed, tuple(path))  # type: ignore[arg-type]
 
 

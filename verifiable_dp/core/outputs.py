@@ -47,7 +47,7 @@ class OddError(Exception):
             words = f"an array of dtype {part.dtype}"
         else:
             words = f"{kind.__name__} {part!r:.40}" if id(kind) in _KINDS else kind.__name__
-        super().__init__(f"{words}, which can show a reader more than the audit sees")
+        super().__init__(f"{words}, which can tell a reader more than the audit sees")
 
 
 class ReadOutputs(NamedTuple):

@@ -257,8 +257,8 @@ class Session:
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
-                    f"session: it is kept in {self._right.path!r}; close it, move the file and restore it "
-                    "there"
+                    f"session: it is stored in {self._right.path!r}; to move it, close it, move the file and "
+                    "restore it there"
                 )
             key = self._key if key is None else key
             if self._turns.seeded:

@@ -300,7 +300,7 @@ def _private(path: str | Path) -> Ed25519PrivateKey:
     try:
         loaded = serialization.load_pem_private_key(content, password=None)
     except TypeError:
-        raise InputError(f"key: {str(path)!r} is encrypted; give one without a password") from None
+        raise InputError(f"key: {str(path)!r} is encrypted; give a key without a password") from None
     except Exception:  # what a malformed key raises depends on how it is malformed
         raise InputError(f"key: {str(path)!r} is not a private PEM key (openssl genpkey)") from None
     if not isinstance(loaded, Ed25519PrivateKey):
@@ -314,7 +314,7 @@ def _public(path: str | Path) -> Ed25519PublicKey:
 
     content = files.content("key", path, _LARGEST)
     if b"PRIVATE KEY" in content:
-        raise InputError(f"key: {str(path)!r} is a private key; verify takes the public one")
+        raise InputError(f"key: {str(path)!r} is a private key; verify needs the public one")
     try:
         loaded = serialization.load_pem_public_key(content)
     except Exception:  # what a malformed key raises depends on how it is malformed

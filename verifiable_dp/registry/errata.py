@@ -174,7 +174,10 @@ class Erratum:
         if not self.quotes:
             raise InputError(f"quotes must not be empty for {self.name}")
         if self.claims and self.register != "false":
-            raise InputError(f"claims: {self.name} contradicts none, its register is {self.register}")
+            raise InputError(
+                f"claims: {self.name} contradicts no claim, so claims must be empty; its register is "
+                f"{self.register}"
+            )
 
     def found(self, seed: int) -> Findings:
         """The evidence; nothing where the text alone shows the slip."""

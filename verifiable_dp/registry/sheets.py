@@ -255,7 +255,7 @@ class Sheet:
         made: JsonDict = row if isinstance(row, dict) else {"text": row}
         made["name"] = made.get("name") or filled(name)
         if unused := values.keys() - used:
-            raise InputError(f"{place}: no text has {', '.join(sorted(unused))}")
+            raise InputError(f"{place}: no text uses {', '.join(sorted(unused))}")
         return made
 
     def words(self, name: str, /, **values: Given) -> str:

@@ -105,7 +105,7 @@ def test_an_answer_to_another_question_is_refused(name, part, change, said, answ
     asked = {**asked, **change} if not part else {**asked, part: {**asked[part], **change}}
     with pytest.raises(InputError) as caught:
         answers.of_request(record, asked)
-    assert str(caught.value).startswith("target: another question was answered: ")
+    assert str(caught.value).startswith("target: its process answered another question: ")
     assert said in str(caught.value)
 
 
@@ -157,7 +157,7 @@ def test_a_file_that_holds_an_algorithm_of_the_catalogue_has_no_record_of_its_ow
     made = "import verifiable_dp as vdp\none = vdp.make('dp-se', n_arms=2, horizon=64, epsilon=1.0)\n"
     (tmp_path / "a.py").write_text(made, "utf-8")
     line = refused(tmp_path, "audit", "a.py:one", "--budget", "smoke")
-    assert "a.py:one is dp-se of the catalogue: give dp-se" in line
+    assert "a.py:one is the catalogue algorithm dp-se: give dp-se" in line
 
 
 def test_options_of_every_kind_are_answered_as_asked():

@@ -177,7 +177,9 @@ def test_a_test_may_go_on_for_further_budgets_within_the_cap(clock):
 
 def test_too_small_a_cap_says_what_is_enough(clock):
     target = Counted(clock, 2.0)
-    with pytest.raises(InputError, match=r"one play takes 2 s, so 30 seconds are enough for 15; .*--budget"):
+    with pytest.raises(
+        InputError, match=r"one play takes 2 s, so 30 seconds are enough for only 15; .*--budget"
+    ):
         audit(target, budget=30)
     assert target.calls <= 2
 
@@ -872,7 +874,7 @@ def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
 def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
     path = tmp_path / "c"
     path.write_bytes(content)
-    with pytest.raises(vdp.InputError, match="is not a checkpoint; nothing was changed in it"):
+    with pytest.raises(vdp.InputError, match="is not a checkpoint, so we left it unchanged"):
         resume.Checkpoint(path, OF, print)
     assert path.read_bytes() == content
 

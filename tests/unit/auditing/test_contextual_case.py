@@ -641,7 +641,7 @@ def test_all_adversaries_are_listed_and_their_sizes_are_in_the_plan(report):
         (reacting.typed, "contexts must be an array"),
         pytest.param(
             reacting.trial_many,
-            "play_many takes the users of all rounds, and of all runs, at once",
+            "play_many receives the users of all rounds and all runs at once",
             marks=pytest.mark.slow,
         ),
     ],
@@ -739,7 +739,7 @@ def test_given_instances_and_numbers_stay_alone():
 def test_a_bound_that_does_not_take_epsilon_is_held_at_one(bound, said):
     report = api.check_regret(Stays, **HERE_OF_TIGHTEST, bound=bound)
     assert (
-        "the bound does not take epsilon, so it was tested only at epsilon = 1.0" in report.summary()
+        "the bound has no parameter epsilon, so we tested it only at epsilon = 1.0" in report.summary()
     ) == said
 
 
@@ -815,7 +815,7 @@ def test_a_rival_object_keeps_what_it_was_made_with():
         ({"better_than": "dp-se", "rival_parameters": 3}, "rival_parameters must be a mapping"),
         (
             {"better_than": "dp-se", "rival_parameters": {"bate": 1}},
-            "dp-se takes no bate; its parameters are",
+            "dp-se has no parameter bate; its parameters are",
         ),
         ({"better_than": Episodes, "rival_parameters": {"bate": 1}}, "'bate' must be a parameter of"),
     ],

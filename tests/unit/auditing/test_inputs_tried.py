@@ -1050,8 +1050,8 @@ def test_what_a_program_is(given, kind):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"n_arms": 2}, r"horizon must be given for a command that plays \(--horizon T\)"),
-        ({"horizon": 5}, r"n_arms must be given for a command that plays \(--arms K\)"),
+        ({"n_arms": 2}, r"horizon must be given for a command that plays a bandit \(--horizon T\)"),
+        ({"horizon": 5}, r"n_arms must be given for a command that plays a bandit \(--arms K\)"),
         ({"n_arms": 2, "horizon": 5, "numerics": True}, "numerics works only with a mechanism"),
     ],
 )

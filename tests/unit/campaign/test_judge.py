@@ -24,8 +24,8 @@ def weak(data, size, rng):
 RIGHT, WRONG, WEAK = "a.py:right", "a.py:wrong", "a.py:weak"
 
 NO_REQUEST = (
-    "02-a/record.json: there is no request for it; audit again with --request request.json beside it, or "
-    "check the record alone with verify"
+    "02-a/record.json: there is no request for it; audit again with --request request.json in the same "
+    "folder, or check the record alone with verify"
 )
 
 

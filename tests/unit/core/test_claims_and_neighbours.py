@@ -392,7 +392,7 @@ def test_a_claim_says_what_is_protected_and_from_whom():
     joint = PrivacyClaim.of_users(1.0, 0.0, model="joint", protects="context")
     assert joint.as_dict()["protects"] == "context-joint"
     assert joint.protects.words == (
-        "the context and reward of one user, from everybody who sees the actions of all the others"
+        "the context and reward of one user, from everybody who sees the actions of all other users"
     )
     every = [(what, model) for what in ("context", "reward") for model in ("joint", "central")]
     said = [PrivacyClaim.of_users(1.0, 0.0, model=model, protects=what).protects for what, model in every]

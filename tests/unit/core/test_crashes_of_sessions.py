@@ -800,7 +800,7 @@ def test_broken_variants_draw_twice(name, quick, monkeypatch):
     ("place", "words"),
     [
         (".", "is a folder"),
-        ("missing/it.json", "cannot be written: no folder '.*missing'"),
+        ("missing/it.json", "cannot be written: there is no folder '.*missing'"),
     ],
 )
 def test_places_that_cannot_be_written(tmp_path, place, words):

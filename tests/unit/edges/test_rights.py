@@ -251,7 +251,7 @@ def test_so_long_a_lock_is_waited_for():
         slept, times = [], iter([100.0, 100.5, 100.75])
         clock = SimpleNamespace(monotonic=lambda: next(times), sleep=slept.append)
         with mock.patch.object(rights, "time", clock):
-            words = "another process has locked the folder of .*; end it"
+            words = "another process has locked the folder of .*; end that process"
             refused(lambda: FileCounter(here.path).advance(0, 1), words)
         assert slept == [0.001]
 

@@ -187,7 +187,7 @@ def test_a_test_asks_for_what_is_required(pytester):
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=2)
-    result.stdout.fnmatch_lines(["*resting on tested-paths, and every-path is required*"])
+    result.stdout.fnmatch_lines(["*the evidence is only tested-paths, but every-path is required*"])
     result.stdout.fnmatch_lines(["*require must be one of detectable, tested-paths, every-path, certified*"])
 
 

@@ -417,7 +417,7 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch, good):
     first, second = done.stdout.splitlines()
     assert first == "signature holds: Ed25519 key sha256:00"
     assert second.startswith("record of tree-sum: ")
-    assert "; signature holds: Ed25519 key sha256:00; counts not run again" in second
+    assert "; signature holds: Ed25519 key sha256:00; the runs were not repeated" in second
 
 
 @pytest.mark.parametrize("command", [["render", "r.json", "--to", "in-toto"], ["verify", "r.json"]])
@@ -562,10 +562,10 @@ def test_the_line_says_what_was_not_checked(good):
     record["target"]["name"] = "another"
     found = verify(sealed(record))
     assert found.summary().startswith("record of another: digest and schema hold, ")
-    assert found.summary().endswith("; no signature was looked for; counts not run again")
+    assert found.summary().endswith("; no signature was looked for; the runs were not repeated")
     again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
     assert again.summary().endswith(
-        "; signature holds: Ed25519 key sha256:1; run again, every count is the same"
+        "; signature holds: Ed25519 key sha256:1; re-run: every count is the same"
     )
     resumed = replace_of_files(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
@@ -579,7 +579,7 @@ def test_every_kind_of_data_file_says_so(tmp_path, good):
     assert line.endswith("; no signature found; numbers not run again\n")
     shutil.copy(good, tmp_path / "record.json")
     assert run(tmp_path, "verify", ".").stdout == (
-        "1 of 1 files are valid; no signature found; counts not run again\n"
+        "1 of 1 files are valid; no signature found; the runs were not repeated\n"
     )
 
 

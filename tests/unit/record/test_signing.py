@@ -154,7 +154,7 @@ def test_files_that_are_no_signatures(record, keys, signature):
 @openssl
 def test_keys_that_cannot_be_used(record, keys, signature, tmp_path):
     private, public = keys
-    refused(record, private, signature, "is a private key; verify takes the public one")
+    refused(record, private, signature, "is a private key; verify needs the public one")
     refused(record, tmp_path / "none.pem", signature, "key: .* cannot be read")
     garbage = tmp_path / "garbage.pem"
     garbage.write_text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "utf-8")
@@ -233,12 +233,12 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
     def verify(*options):
         return commands.run(tmp_path, "verify", "r.json", *options)
 
-    assert "; no signature found; counts not run again" in verify().stdout
+    assert "; no signature found; the runs were not repeated" in verify().stdout
     commands.run(tmp_path, "sign", "r.json", "--key", "own.pem")
     found = verify()
     assert found.exit_code == 0
     assert "; a signature file was found that names the key sha256:" in found.stdout
-    assert "; not checked (verify --key PUBLIC.pem checks it); counts not run again" in found.stdout
+    assert "; not checked (verify --key PUBLIC.pem checks it); the runs were not repeated" in found.stdout
     assert "; signature holds: Ed25519 key sha256:" in verify("--key", "own.pub").stdout
     wrong = verify("--key", "other.pub")
     assert (wrong.exit_code, wrong.stdout) == (2, "")

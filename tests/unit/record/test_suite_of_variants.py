@@ -87,5 +87,5 @@ def _sealed_without():
 def test_a_table_in_another_form_is_refused(table):
     record = Record.of(load())
     given = {"mutants.json": {**table, "digest": record.kill_table.digest}}
-    with pytest.raises(InputError, match=r"^record: mutants\.json is not a kill table: "):
+    with pytest.raises(InputError, match=r"^record: mutants\.json is not a table of broken variants: "):
         kills.compared(record, given)

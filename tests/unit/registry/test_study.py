@@ -253,7 +253,7 @@ def test_the_verdicts_of_long_names_stand_apart():
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "tables").touch()
-    with pytest.raises(InputError, match=r"out: .*tables' cannot be made: File exists"):
+    with pytest.raises(InputError, match=r"out: .*tables' cannot be created: File exists"):
         reproduction.reproduce("tiny", out=tmp_path, cells=tmp_path / "cells")
 
 

@@ -210,13 +210,13 @@ def test_each_verdict_is_said_as_it_falls_with_the_time_left(tmp_path):
 def test_a_folder_is_verified_whole(stale):
     done = CliRunner().invoke(main, ["verify", str(stale)])
     assert done.exit_code == 2
-    assert done.stdout == "0 of 4 files are valid; no signature found; counts not run again\n"
+    assert done.stdout == "0 of 4 files are valid; no signature found; the runs were not repeated\n"
     for path in STALE:
         assert f"invalid: {stale / path}: " in done.stderr
     shutil.copy(REPORTS / "errata.json", stale / "errata.json")
     assert (
         CliRunner().invoke(main, ["verify", str(stale)]).stdout
-        == "1 of 4 files are valid; no signature found; counts not run again\n"
+        == "1 of 4 files are valid; no signature found; the runs were not repeated\n"
     )
     done = CliRunner().invoke(main, ["verify", str(stale), "--rerun"])
     assert done.exit_code == 2

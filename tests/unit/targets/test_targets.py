@@ -621,7 +621,7 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         if name in PLAIN:
             assert len(sampler.values(0.0, (0,), np.arange(2))) == 2
         else:
-            with pytest.raises(InputError, match="which can show a reader more than the audit sees"):
+            with pytest.raises(InputError, match="which can tell a reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
 
 
@@ -692,7 +692,7 @@ def test_arms_that_say_more_than_an_audit_sees_are_refused(name):
     if name in PLAIN_ARMS:
         assert sampler.actions(np.zeros((2, 2)), (0,), np.arange(2)).shape == (2, 2)
     else:
-        with pytest.raises(InputError, match="which can show a reader more than the audit sees"):
+        with pytest.raises(InputError, match="which can tell a reader more than the audit sees"):
             sampler.actions(np.zeros((2, 2)), (0,), np.arange(2))
 
 

@@ -225,7 +225,9 @@ def claims_of(
         raise InputError("rival_parameters needs better_than")
     if beta is not None:
         if asked.bound is None:
-            raise InputError("beta needs bound: it is the probability with which a run may exceed the bound")
+            raise InputError(
+                "beta needs bound: beta is the probability with which a run may exceed the bound"
+            )
         beta = validate.probability("beta", beta)
     if gap is not None and not 0 < validate.positive("gap", gap) <= 1:
         raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")

@@ -381,7 +381,7 @@ class Discrete(Drawn):
     def __post_init__(self) -> None:
         if not self.rewards or [len(r) for r in self.rewards] != [len(c) for c in self.chances]:
             raise InputError(
-                "rewards and chances must have the same lengths, arm by arm, for one arm or more"
+                "rewards and chances must hold at least one arm, with equal lengths for each arm"
             )
         for field_name in ("rewards", "chances"):
             within = (-np.inf, np.inf) if field_name == "rewards" else (0.0, 1.0)
