@@ -206,7 +206,7 @@ def test_slow_code_is_told_of_before_it_runs(clock):
 
     audit(target, budget=300, progress=progress)
     line, calls = next(row for row in said if row[0].startswith("one play takes 0.5 s"))
-    assert "makes up to 600 of them, about 5 min" in line
+    assert "makes up to 600 , which takes about 5 min" in line
     assert calls <= 3
 
 
@@ -1148,7 +1148,7 @@ def test_a_rung_changes_nothing_but_the_state(name, kept):
         assert climb()["checks"] == []
         assert case.state() == before
     else:
-        with pytest.raises(AttributeError, match=f"{name} is set once: what a rung changes belongs in a"):
+        with pytest.raises(AttributeError, match=f"{name} can be set only once; a field that a rung changes belongs in a"):
             climb()
 
 

@@ -459,7 +459,7 @@ def test_unusable_targets(target, message):
 
 
 def test_catalogue_theorems_take_no_claims():
-    with pytest.raises(InputError, match="runs needs bound, scaling or better_than"):
+    with pytest.raises(InputError, match="runs needs a claim of your own"):
         api.check_regret("nas", runs=5)
 
 

@@ -785,7 +785,7 @@ def test_a_record_of_other_code_than_that_beside_it_is_not_excused(project):
 def test_a_baseline_of_an_older_version_says_how_to_make_it_again(tmp_path):
     (tmp_path / "b.json").write_text('{"version": 1, "findings": []}')
     with pytest.raises(
-        InputError, match=r"version 1, which names no lines.*write it again with verifiable-dp"
+        InputError, match=r"version 1, which names no lines.*write a new one with verifiable-dp"
     ):
         Baseline.at(tmp_path / "b.json")
 

@@ -62,7 +62,7 @@ def test_a_counter_refuses_every_older_copy(path, counter):
             place.chmod(0o600)
             refused(
                 lambda place=place: ALGORITHM.restore(place, noise=noise, counter=counter()),
-                "does not match the counter: it is an older copy",
+                "does not match the counter: either it is an older copy",
             )
     path.write_bytes(newest)
     with ALGORITHM.restore(path, noise=noise, counter=counter()) as back:
@@ -502,7 +502,7 @@ def test_a_session_with_a_counter_is_not_restored_without_it(path, counter):
     newest = path.read_bytes()
     for content in (backup, newest):
         path.write_bytes(content)
-        refused(lambda: ALGORITHM.restore(path, noise=noise), "was saved with a counter; give it")
+        refused(lambda: ALGORITHM.restore(path, noise=noise), "was saved with a counter; give that counter")
     assert ALGORITHM.restore(path, noise=noise, counter=counter()).rounds == 2
 
 

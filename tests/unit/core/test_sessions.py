@@ -545,7 +545,7 @@ class Plain(Tally):
     ("algorithm", "match"),
     [
         (Tally(2, 6, "list"), "private must consist of arrays in dataclasses to be saved, got list"),
-        (Tally(2, 6, "object"), "private.reward must be an array like"),
+        (Tally(2, 6, "object"), "private.reward must be an array of the form"),
         (Tally(2, 6, weigh=len), "parameter weigh cannot be saved"),
         (Tally(2, 6, weigh=float("inf")), "parameter weigh cannot be saved"),
         (Redrawn(Tally(2, 6)), "parameter inner cannot be saved"),
@@ -657,7 +657,7 @@ def test_a_seed_that_nobody_expects_is_refused(quick):
 def test_a_session_is_saved_where_it_lives(quick):
     with small("dp-se").session(path=quick / "s") as mine:
         mine.save(quick / "s")
-        with pytest.raises(InputError, match=r"session: it is kept in .*; close it, move the file"):
+        with pytest.raises(InputError, match=r"session: it is stored in .*; to move it, close it, move the file"):
             mine.save(quick / "other")
     assert not (quick / "other").exists()
 

@@ -423,7 +423,7 @@ OTHER = "does not match the counter"
         (None, Stamped(7), ""),
         (None, Stamped(0), ""),
         (None, Stamped(7, 0, (5,)), ""),
-        (None, Stamped(7, 1), "was saved with a counter; give it"),
+        (None, Stamped(7, 1), "was saved with a counter; give that counter"),
         (9, Stamped(7, 9, (3, 6)), ""),
         (6, Stamped(7, 9, (3, 6)), ""),
         (3, Stamped(7, 9, (3, 6)), ""),

@@ -907,7 +907,7 @@ def test_what_holds_more_than_numbers_ends_the_bound(seldom):
         return noted.right_but_for_what_is_seldom(rewards, rng, seldom)
 
     done = explore(Program(play, (4, 2), (0.0, 1.0)), 2, most=18)
-    assert ("which can show a reader more" in str(done.failure)) == (seldom is not noted.plainly)
+    assert ("which can tell a reader more" in str(done.failure)) == (seldom is not noted.plainly)
     assert bool(done.failure) == (seldom is not noted.plainly)
 
 
