@@ -445,7 +445,9 @@ def test_a_listed_algorithm_is_audited_as_printed(folder):
 def test_claims_without_records_name_the_folder(folder):
     done = run(folder, "list", "--claims")
     assert done.returncode == 0
-    assert done.stderr.startswith(f"{folder / 'reports'} contains no record, so no verdicts are shown; write ")
+    assert done.stderr.startswith(
+        f"{folder / 'reports'} contains no record, so no verdicts are shown; write "
+    )
     assert done.stderr.endswith("then give --reports FOLDER\n")
     committed = Path(__file__).parents[2] / "reports"
     assert run(folder, "list", "--claims", "--reports", committed).stderr == ""

@@ -115,7 +115,7 @@ WITH_CONTEXTS = (
 )
 
 NO_PULL = (
-    "target: {} pulled no arm of the environment that the audit gave it; if it generates its rewards "
+    "target: {} pulled no arm of the environment that the audit passed to it; if it generates its rewards "
     "itself, give --reward file.py:function, the function or method that returns a reward"
 )
 
@@ -512,7 +512,7 @@ def check_whole(supply: Supply, what: str) -> None:
     if rounds < horizon:
         raise InputError(
             f"target: {what} ended after {rounds} of {horizon} rounds; give --horizon {rounds}, or let a "
-            f"parameter called {HORIZON[0]} or T say how many rounds it plays"
+            f"parameter called {HORIZON[0]} or T set the number of rounds"
         )
 
 

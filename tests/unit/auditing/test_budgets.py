@@ -1148,7 +1148,9 @@ def test_a_rung_changes_nothing_but_the_state(name, kept):
         assert climb()["checks"] == []
         assert case.state() == before
     else:
-        with pytest.raises(AttributeError, match=f"{name} can be set only once; a field that a rung changes belongs in a"):
+        with pytest.raises(
+            AttributeError, match=f"{name} can be set only once; a field that a rung changes belongs in a"
+        ):
             climb()
 
 

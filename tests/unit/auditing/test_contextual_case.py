@@ -135,7 +135,10 @@ def test_the_baseline_is_held_against_its_reference_by_what_others_see():
         ({"protects": "reward"}, "protects works only with your own code"),
         ({"contexts": 3}, "contexts work only with your own code"),
         ({"pairs": [TablePair(np.zeros((8, 2)), 0, 0, 1.0)]}, "pairs must be ContextPairs"),
-        ({"pairs": GAMES, "model": "central"}, "for an algorithm, adversaries that choose contexts need model joint"),
+        (
+            {"pairs": GAMES, "model": "central"},
+            "for an algorithm, adversaries that choose contexts need model joint",
+        ),
     ],
 )
 def test_what_means_nothing_here_is_refused(given, words):

@@ -450,7 +450,7 @@ def test_unusable_arguments(change, message):
         (Uniform(3, None), "got an object of Uniform|target must be"),
         (vdp.Exec("cat"), "target must be Python code"),
         (lambda rewards, rng: rewards / 0, "play raised"),
-        (lambda n_arms: 3, "must return an Algorithm, a bandit or a play, got int"),
+        (lambda n_arms: 3, "must return an Algorithm, a bandit or a play function, got int"),
     ],
 )
 def test_unusable_targets(target, message):

@@ -657,7 +657,9 @@ def test_a_seed_that_nobody_expects_is_refused(quick):
 def test_a_session_is_saved_where_it_lives(quick):
     with small("dp-se").session(path=quick / "s") as mine:
         mine.save(quick / "s")
-        with pytest.raises(InputError, match=r"session: it is stored in .*; to move it, close it, move the file"):
+        with pytest.raises(
+            InputError, match=r"session: it is stored in .*; to move it, close it, move the file"
+        ):
             mine.save(quick / "other")
     assert not (quick / "other").exists()
 

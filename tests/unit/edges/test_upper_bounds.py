@@ -434,7 +434,7 @@ UNMOVED = MovedEntry(0.0, 2.0, (), True)
 )
 def test_where_noise_on_whole_numbers_moves_by_a_part(entries, shifts, right):
     frame = Frame((("geometric", 0.5), ("laplace", 0.0)), ())
-    said = "" if right else "noise on whole numbers moves by a fraction"
+    said = "" if right else "noise that takes whole numbers is shifted by a fraction"
     assert arithmetic.wrong(frame, entries, shifts) == said
 
 

@@ -1500,8 +1500,8 @@ def test_instance_and_code_are_on_the_first_screen():
 def test_what_ends_a_bound_is_called_the_first_obstacle():
     """Control: where no line ended it, more runs are advised."""
     undecided = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
-    ended = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
-    first = "First obstacle to an upper bound: a.py:3 (raw rewards are turned into text). More runs"
+    ended = {"what": "raw rewards are converted to text", "file": "a.py", "line": 3}
+    first = "First obstacle to an upper bound: a.py:3 (raw rewards are converted to text). More runs"
     assert first in of("dp-nas", unbounded=ended, **undecided).following
     assert "Audit again with more runs" in of("dp-nas", **undecided).following
 

@@ -166,7 +166,7 @@ def _moves_at_corners(frame: Frame, entries: Entries, shifts: Corners) -> str:
 
 def _not_whole(frame: Frame, entries: Entries, shifts: Shifts) -> str:
     """A draw on whole numbers that may move by a part of one."""
-    said = "noise on whole numbers moves by a fraction"
+    said = "noise that takes whole numbers is shifted by a fraction"
     lattice = {i for i, (law, parameter) in enumerate(frame.draws) if laws.law_of(law, parameter).whole}
     if isinstance(shifts, LinearShifts):
         for draw, constant, by in shifts.terms:

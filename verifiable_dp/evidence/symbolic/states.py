@@ -61,7 +61,7 @@ class KeptState:
     def changed(self) -> str:
         """What is not what it was, by the names that lead there; empty if all is."""
         if len(self._rows) > _MOST:
-            return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
+            return f"we cannot tell whether one of the more than {_MOST} objects that the code keeps"
         if _of_python() != self._python:
             return f"a setting of Python ({_SETTINGS})"
         sealed = f"we cannot tell whether {self._sealed}" if self._sealed else ""
