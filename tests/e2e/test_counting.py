@@ -155,7 +155,10 @@ LIES = {
     ),
     "nothing": ('if "asks" in m: m["asks"] = None', "something that is not a verdict"),
     "no kind": ('if "asks" in m and "kind" in m["asks"]: m["asks"]["kind"] = 1', "that we cannot read"),
-    "no function": ('if "asks" in m and "kind" in m["asks"]: m["asks"]["function"] = {}', "that we cannot read"),
+    "no function": (
+        'if "asks" in m and "kind" in m["asks"]: m["asks"]["function"] = {}',
+        "that we cannot read",
+    ),
     "endless frames": ('if "asks" in m: m["asks"]["frames"] = 1 << 40', "an answer that we cannot read"),
     "no numbers": ('if "asks" in m and m["asks"].get("arrays"): m["asks"] = {"value": 1}', "in a form"),
     "runs twice": ('if "part" in m: m["part"] = 0', "runs in a form that we did not ask for"),

@@ -899,7 +899,7 @@ def test_of_bandits_that_play_one_arm_every_arm_is_tried():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("longer", "how long an arm is played depends on released values"),
+        ("longer", "released values determine how long an arm is played"),
         ("louder", "a scale of noise depends on released values"),
         ("elsewhere", "a scale of noise depends on released values"),
     ],
@@ -1040,10 +1040,10 @@ def test_what_a_rule_that_halts_comes_to():
 OFF_THE_CHAIN = [
     ({"n_arms": 2, "block": 2}, "private values are kept over blocks of several arms"),
     ({"how": "normal"}, "values that are kept between blocks get normal noise"),
-    ({"horizon": 513}, "more than 512 blocks, and private values are kept between them"),
+    ({"horizon": 513}, "more than 512 blocks, and keeps private values between them"),
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "one draw"}, "a draw is used twice in a run"),
-    ({"n_arms": 2, "how": "of all arms"}, "a reward enters releases of another arm"),
+    ({"n_arms": 2, "how": "of all arms"}, "a reward affects the releases of another arm"),
     ({"halts": True, "how": "goes on"}, "a run goes on after a positive comparison"),
     ({"halts": True, "how": "some go on"}, "a run goes on after a positive comparison"),
     (

@@ -504,7 +504,7 @@ def test_an_interval_without_width_says_why():
 
 def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
     read, _ = shown("dp-se")
-    assert "the interval excludes 1; consistent, because it lies within the margin of 0.1 around it" in read
+    assert "the interval excludes 1, but lies within the margin of 0.1 around it" in read
     inside = next(
         c for c in load("dp-se")["regret"]["checks"] if c["name"] == "theorem-4.3 exponent over Delta"
     )
@@ -831,9 +831,9 @@ def test_one_sentence_says_what_a_certificate_covers():
 def test_premises_and_open_hazards_are_named_and_linked():
     found, page = of("shuffled-linear"), shown("shuffled-linear")[1]
     assert found.premises == (
-        "5 assumptions: 3 tested by replaying runs of one report (outputs use noisy statistics alone, each "
-        "reward enters one block, the stated noise), 2 not tested (ideal Laplace noise, the shuffler hides "
-        "who reported)."
+        "5 assumptions: 3 tested by replaying runs of one report (outputs depend only on noisy statistics, "
+        "each reward enters one block, the stated noise), 2 not tested (ideal Laplace noise, the shuffler "
+        "hides who reported)."
     )
     assert f'{found.premises} <a href="#premises">' in page
     rows = [row for row in blocks.of(load("shuffled-linear"))["hazards"] if row["status"] == "open"]
