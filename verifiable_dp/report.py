@@ -134,7 +134,7 @@ class Report:
     Attributes
     ----------
     record : dict
-        The whole record, JSON values.
+        The whole record, as JSON values.
     """
 
     record: Json
@@ -243,7 +243,7 @@ class Report:
         return pd.DataFrame(rows, columns=["subject", "check", "kind", "verdict", "words"])
 
     def plot(self) -> Plot:
-        """Lower bounds on epsilon against the claim; for a report on regret alone, the measured regret.
+        """Plot lower bounds on epsilon and the claim or, for a report on regret alone, the measured regret.
 
         Raises
         ------
@@ -286,7 +286,7 @@ class Report:
         return cls(verify(path).record)
 
     def declare(self, declarations: str | os.PathLike[str] | Json) -> Report:
-        """The same report with these declarations instead of its own; it does not run the target's code.
+        """Return the same report with these declarations instead of its own; the target's code is not run.
 
         Every count, verdict and all of its provenance stay; the digest is computed again.
 
@@ -304,7 +304,7 @@ class Report:
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
 
     def with_kill_table(self, table: Json) -> Report:
-        """The same report with the results of a valid kill table for its algorithm; runs no code.
+        """Return the same report with the results of a valid kill table (audits of broken variants); runs no code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
         nothing of the algorithm, or of this promise of it, changes nothing.
@@ -377,7 +377,7 @@ class Report:
         return [f"  again: {again or f'verifiable-dp verify {where} --rerun'}"]
 
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """The report as a terminal shows it; each line begins with our own words.
+        """The report as a terminal shows it; each line begins with words of this program.
 
         Parameters
         ----------

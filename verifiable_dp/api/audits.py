@@ -60,8 +60,8 @@ def audit(
 ) -> Report:
     """Test a privacy promise, and write down the evidence.
 
-    Your own code runs in a child process, a copy of this one. You do not see the
-    code's changes here, and there is no verdict if the code ends that process.
+    Your own code runs in a child process, a copy of this one. Its changes do not reach this process, and
+    there is no verdict if the code ends the child process.
 
     Parameters
     ----------
@@ -71,18 +71,19 @@ def audit(
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     parameters
-        For a catalogue name, such as ``{"variant": "printed"}``; the auditor sets the other parameters. For
-        your own code: parameters of its constructor or function, or keys of its configuration, by name.
+        For a catalogue name: parameters to change, such as ``{"variant": "printed"}``; the auditor sets the
+        others. For your own code: parameters of its constructor or function, or keys of its configuration, by
+        name.
     declarations
-        Path of a TOML file (`verifiable-dp init` writes one to start from), or its values. The record
-        holds these statements about the deployment, marked as declared.
+        Path of a TOML file that describes the deployment (`verifiable-dp init` writes a template), or its
+        values. The record keeps them, marked as declared.
     checkpoint
-        File for finished steps while the audit runs: after an interruption, the same call continues there.
-        The file stays until you remove it, so nothing is lost before you save the report. In a cage, no steps
-        are kept for another package's algorithm, because it would have to write the file.
+        File that keeps finished steps: after an interruption, the same call continues from it.
+        The file stays until you remove it, so nothing is lost before you save the report. In a cage, an
+        algorithm of another package keeps no steps, because its code would have to write the file.
     in_process
-        Whether your own code runs in this process, to allow debugging; the record says so. It also runs
-        here if a child cannot be started safely; the record says why.
+        Whether your own code runs in this process, for debugging; the record says so. The code also runs here
+        if a child process cannot be started safely; the record says why.
     progress
         Called with a line of text at each stage.
     options
@@ -97,7 +98,7 @@ def audit(
     Raises
     ------
     InputError
-        If an argument is unusable: one line that names it and what is accepted.
+        If an argument is unusable; the message names it and what is accepted.
     """
     given, cage = options.pop("request", None), options.pop("cage", "none")
     asked, written = _requested(target, parameters, declarations, options)

@@ -76,8 +76,8 @@ def check_regret(
     Raises
     ------
     InputError
-        If an argument is unusable: one line that names it and what is accepted; without claims of your own,
-        if the algorithm has no auditor.
+        If an argument is unusable (the message names it and what is accepted), or if you give no claims and
+        the algorithm has no auditor.
     """
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)

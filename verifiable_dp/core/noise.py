@@ -1,16 +1,16 @@
-"""Noise sources: the only door between data and the public.
+"""Noise sources: the only way for data to become public.
 
-A mechanism never draws noise and adds it by itself: it passes a `Draw` with the exact value to a source,
-which returns the released value. A source is a function of the draw; a source that changes another one is a
-function around it. One mechanism thus serves every use:
+A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source,
+which returns the released value. A source is a function of the draw; a source that modifies another one wraps
+it. So one mechanism serves every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
-- `Recorder` passes a run through and writes down what was released, at which scale;
+- `Recorder` records what a run releases and at which scale, and changes nothing;
 - `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
 - `Secure` draws from OpenDP's samplers, for live use: the only place where an exact value meets secure noise.
 
-A *slot* numbers the draws of one run. Two draws of one run with the same slot are one draw: this is how we
-represent, and find, reused noise.
+A *slot* is the number of a draw within a run. Two draws of one run with the same slot are the same draw: this
+is how we represent, and find, reused noise.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Draw:
-    """What a mechanism asks from a source of noise, for n runs at once.
+    """What a mechanism asks of a source of noise, for n runs at once.
 
     Attributes
     ----------
@@ -152,12 +152,12 @@ _FAR = 2.0**27  # scales at which values that are compared are cut off; floats a
 
 
 def grid(scale: float) -> int:
-    """The k of the grid 2^k of hidden noise with this scale: `_DIGITS` digits below the scale's first one."""
+    """The k of the grid 2^k for hidden noise of this scale: `_DIGITS` bits below the scale's first one."""
     return max(math.frexp(scale)[1] - 1 - _DIGITS, -1074)
 
 
 def rounding(*scales: float) -> float:
-    """By how much rounding moves a value that `Secure` compares with another one, both with hidden noise.
+    """How far rounding moves a value that `Secure` compares with another, both with hidden noise.
 
     Three steps of the coarser grid: one that the value moves when it is put on its grid, one for the rounding
     of the subtraction by which a caller gets it, and one because the noise that makes up for a change of the
@@ -237,7 +237,7 @@ class Secure:
 
 
 def enlarged(draw: Draw) -> FloatArray:
-    """Scales (n, m) that `Secure` hands to OpenDP: with the excess of the draw, rounded up; 0 stays 0."""
+    """Scales (n, m) that `Secure` passes to OpenDP: they include the excess of the draw and are rounded up; 0 stays 0."""
     more: FloatArray = np.asarray(draw.scale * (1 + draw.excess) * (1 + _SPARE))
     return np.where(draw.scale == 0, 0.0, np.nextafter(more, np.inf))
 
@@ -283,7 +283,7 @@ def altered(
     factor: float | FloatArray = 1.0,
     reslot: Callable[[IntArray], IntArray] | None = None,
 ) -> Noise:
-    """Another source with its draws changed: how mutants of the noise are made.
+    """Return a source that changes the draws of another one; broken variants of the noise are made with it.
 
     Parameters
     ----------

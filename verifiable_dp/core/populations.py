@@ -229,7 +229,7 @@ def _extremes(theta: FloatArray, law: str) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Linear(_Scored):
-    """Users whose mean reward of an arm is linear in the context; rewards are the two ends of the bounds.
+    """Users whose mean reward for an arm is linear in the context; each reward is one of the two bounds.
 
     Parameters
     ----------
@@ -409,7 +409,7 @@ class _Around(Population):
 
 @dataclass(frozen=True)
 class InHindsight(_Around):
-    """Users of another population; checks of regret measure it against the best policy in hindsight.
+    """Users of another population, whose regret is measured against the best policy in hindsight.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class FileCounter:
     Parameters
     ----------
     path
-        Path of the file, which is created at the first use. Advancing it holds a lock on its folder.
+        Path of the file, which is created at the first use. While the counter advances, its folder is locked.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:

@@ -498,16 +498,16 @@ def _listed(versions: Mapping[str, str]) -> str:
 
 
 def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:
-    """Check a record: schema, digest, results from their numbers, verdicts from results.
+    """Check a record: its schema and digest, its results (from their numbers) and its verdicts (from the results).
 
     Parameters
     ----------
     given
         Path of the JSON file, or what `read` returned for it.
     rerun
-        Runs the record again and returns the new one (`api.rerun`). Counts of the two must be equal, and
-        other numbers as close as `first_difference` says; provenance may differ. Without it, only JSON is
-        read, and the target's code is not imported.
+        A function that re-runs the record and returns the new one (`api.rerun`). Counts of the two must be
+        equal, and other numbers as close as `first_difference` requires; provenance may differ. Without this
+        function, the target's code is neither run nor imported.
 
     Raises
     ------
