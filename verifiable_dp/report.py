@@ -304,7 +304,7 @@ class Report:
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
 
     def with_kill_table(self, table: Json) -> Report:
-        """Return the same report with the results of a valid kill table (audits of broken variants); runs no code.
+        """Return the same report with a valid kill table (audits of its broken variants); runs no code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
         nothing of the algorithm, or of this promise of it, changes nothing.

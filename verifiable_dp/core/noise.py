@@ -237,7 +237,7 @@ class Secure:
 
 
 def enlarged(draw: Draw) -> FloatArray:
-    """Scales (n, m) that `Secure` passes to OpenDP: they include the excess of the draw and are rounded up; 0 stays 0."""
+    """Scales (n, m) that `Secure` passes to OpenDP, with the draw's excess, rounded up; 0 stays 0."""
     more: FloatArray = np.asarray(draw.scale * (1 + draw.excess) * (1 + _SPARE))
     return np.where(draw.scale == 0, 0.0, np.nextafter(more, np.inf))
 

@@ -498,7 +498,7 @@ def _listed(versions: Mapping[str, str]) -> str:
 
 
 def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:
-    """Check a record: its schema and digest, its results (from their numbers) and its verdicts (from the results).
+    """Check a record: schema, digest, results (from their numbers) and verdicts (from the results).
 
     Parameters
     ----------
