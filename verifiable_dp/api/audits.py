@@ -216,7 +216,7 @@ def _own(request: AuditRequest) -> AuditRequest:
     if isinstance(request.target, Algorithm):
         raise InputError(
             f"target: {request.name} is an Algorithm: pass the object itself to verifiable_dp.audit, which "
-            "reads its claim, query and decide"
+            "uses its claim and its methods"
         )
     return request
 

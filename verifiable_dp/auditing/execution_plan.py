@@ -120,14 +120,13 @@ ROWS_DEPEND = (
 )
 
 OTHER_LAW = (
-    "a call for several runs gives results with a different distribution than calls for one run, and we "
+    "the runs of a call for several have a different distribution from those of calls for one, and we "
     "tested only the latter; give the function that makes one run (play or release_one), or give all runs "
     "of a call the same distribution"
 )
 UNLIKE = (
-    "the code gives different results with its own generators than with generators that we reset for each "
-    "run, as this audit does, so its draws depend on each other in an unknown way; draw from the generator "
-    "that we pass"
+    "the results change if we reset the code's own generators for each run, as this audit does, so its "
+    "draws depend on each other in an unknown way; draw from the generator that we pass"
 )
 
 
@@ -226,8 +225,8 @@ def grounded(
         others.append("compiled code")
     if sizes("followed", lambda: int(bool(others))):
         notes.append(
-            f"draws from {' and '.join(others)}: we seed it for each run, and assume that its own seed is "
-            "secret"
+            f"draws from {' and '.join(others)}, which we seed for each run; we assume that its seed is "
+            "secret in production"
         )
         alone, sampler = sampler, replace(sampler, followed=True)
         return allowed, _followed(

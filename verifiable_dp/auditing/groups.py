@@ -63,7 +63,7 @@ def widened(pair: AnyPair, size: int, arms: IntArray) -> Pair:
         )
     if not _of_one_event(pair):
         if pair.size > size:
-            raise InputError(f"pairs: {pair.size} events differ, more than the group of {size}")
+            raise InputError(f"pairs: {pair.size} events differ, but the group has size {size}")
         return pair
     left, changed = pair.left.copy(), [arm for _, arm, _ in pair.changes]
     was = float(left[pair.round, pair.arm])

@@ -149,7 +149,7 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
     if file is None:
         raise CheckpointError(
             "checkpoint works only with a catalogue name, a function or class in a module, or a command "
-            "that names a file, got {name}, whose code we cannot identify"
+            f"that names a file, got {name}, whose code we cannot identify"
         )
     return [name, *what, digest(file)]
 

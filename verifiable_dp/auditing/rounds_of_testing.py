@@ -55,7 +55,7 @@ UNCONFIRMED = (
 )
 WORKERS_DIFFER = "runs made in another process gave different results, so we repeated the test in one process"
 ON_A_LEAD = (
-    "we used the runs meant for measuring power to test an event again whose estimate was above the claim"
+    "an event had an estimate above the claim, so we tested it again with the runs meant for measuring power"
 )
 CAPPED = (
     "the time limit of {:g} seconds made this audit smaller than its budget: on a faster or slower machine, "

@@ -270,7 +270,7 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
         if getattr(inputs, needed) is None:
             raise InputError(
                 f"{needed} must be given for the bandit {request.name} ({flag}; in Python "
-                f"{needed}={flag[-1]}); if it is a mechanism, name its first parameter data"
+                f"{needed}={flag[-1]}); if {request.name} is a mechanism, name its first parameter data"
             )
     return PlayCase.of(request, function, many=kind == "play_many")
 

@@ -155,8 +155,7 @@ def _name(name: str, value: JsonValue) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
         raise InputError(
             f"{name} must be a folder name made of letters, digits, '.', '_' and '-' that begins with a "
-            f"letter "
-            f"or digit, and not {' or '.join(_TAKEN)}, got {value!r}"
+            f"letter or digit and is not {' or '.join(_TAKEN)}, got {value!r}"
         )
     return value
 

@@ -192,7 +192,7 @@ def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: R
         named = asked_of(record)
         if named is None or named.digest != asked.digest:
             other = named.digest if named else "none"
-            return f"it answers another request ({other}) than the one in the folder ({asked.digest})"
+            return f"it answers the request {other}, not the request in the folder, {asked.digest}"
         answers.of_request(record, asked.as_dict())
         origin.check(Record.of(record))
     except InputError as error:

@@ -52,7 +52,7 @@ KINDS = {
     "tease": AdversaryKind(
         _TEASE,
         ("gap", "growth"),
-        "keeps decisions close: arm 0 leads every other arm by gap + growth sqrt(pulls) rewards",
+        "keeps decisions close: the total reward of arm 0 exceeds the others by gap + growth sqrt(pulls)",
     ),
     "alternate": AdversaryKind(
         _ALTERNATE,

@@ -106,7 +106,7 @@ def check_values(what: str, content: bytes, most: int = MOST_VALUES) -> None:
     """
     found = content.count(b",") + content.count(b"[") + content.count(b"{") + 1
     if found > most:
-        raise InputError(f"{what}: it holds {found} values, more than {most}")
+        raise InputError(f"{what}: it holds {found} values, but at most {most} are accepted")
 
 
 def check_own(what: str, path: str, found: os.stat_result) -> None:

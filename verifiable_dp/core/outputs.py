@@ -228,7 +228,7 @@ def spoken(outputs: Foreign) -> ReadOutputs:
     InputError
         If there is anything else, or rows are of several lengths.
     """
-    words = 'exec: outputs must be numbers, null, "inf" or "-inf", or lists of these, all of one length'
+    words = 'exec: outputs must be numbers, null, "inf" or "-inf", or lists of these, all of the same length'
     try:
         forms = rows(outputs, _of_json)
         return ReadOutputs(np.array(outputs, dtype=np.float64), forms)  # null is NaN

@@ -454,8 +454,8 @@ class Right:
         found = counter.value()
         if found not in self._own:
             raise InputError(
-                "session: the counter is not where this session left it: another session has used it; each "
-                "session needs its own counter and its own file"
+                "session: the counter has changed since this session last used it, so another session used "
+                "it too; each session needs its own counter and its own file"
             )
         self._at = found
 

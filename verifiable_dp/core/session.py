@@ -259,8 +259,8 @@ class Session:
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
-                    f"session: it is stored in {self._right.path!r}; to move it, close it, move the file and "
-                    "restore it there"
+                    f"session: it is stored in {self._right.path!r}; to move it, close the session, move "
+                    "the file and restore the session there"
                 )
             key = self._key if key is None else key
             if self._turns.seeded:
@@ -350,8 +350,8 @@ class Session:
         source = source_of(kept_session.fields_of("noise", stored["noise"]), noise)
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
-                f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
-                "if it is an experiment; otherwise somebody has changed the file"
+                f"session: {place!r} has a seed, from which all its noise can be computed; if this session "
+                "is an experiment, pass seeded=True; if not, somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)
         session._now = kept_session.resumed(session._turns, stored)
@@ -369,5 +369,5 @@ _COPIED = (
 
 def _seconds(tick: float) -> float:
     if not (isinstance(tick, int | float) and 0 <= tick <= _LONGEST):
-        raise InputError(f"tick must be seconds from 0 to {_LONGEST:g}, got {tick!r}")
+        raise InputError(f"tick must be a number of seconds from 0 to {_LONGEST:g}, got {tick!r}")
     return float(tick)

@@ -295,7 +295,7 @@ def _length(algorithm: Algorithm) -> int:
         if rounds <= 0:
             return number
         if algorithm.n_arms > 1 and rounds > 1:
-            raise NotOfFormError("algorithm: private values are kept over blocks of several arms")
+            raise NotOfFormError("algorithm: it keeps private values over blocks of several arms")
         forced = Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
         memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
         state = algorithm.decide(state, query, released)
@@ -341,7 +341,7 @@ class _Chain:
 
         block = played(False)
         if block.normal:
-            raise PathsDifferError("algorithm: values that are kept between blocks get normal noise")
+            raise PathsDifferError("algorithm: it adds normal noise to values that it keeps between blocks")
         if block.compares:
             halted = played(True)
             if (algorithm.query(halted.after).rounds > 0).any():

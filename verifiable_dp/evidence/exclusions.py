@@ -138,8 +138,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     ),
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for numbers of runs other than {one_of(values['sizes'])}, for which we compared runs by "
-        "their position in the call"
+        f"calls for numbers of runs other than {one_of(values['sizes'])}; for these numbers, we compared "
+        "the runs by their position in the call"
     ),
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
@@ -153,7 +153,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     ),
     Left.REFUSED_VALUES: "data strictly between the bounds, which the code refuses: anyone who sees the "
     "refusal learns that they are not at the bounds",
-    Left.OTHER_DATA: "neighbouring data other than those that were stated",
+    Left.OTHER_DATA: "neighbouring data other than those that were given",
     Left.DATA_TYPES: "data of types other than floats, such as whole numbers: code can tell them apart",
     Left.OTHER_REPORTS: "what leaves a user besides the first noisy value of each reward",
     Left.OTHER_INSTANCES: "instances, horizons and parameters other than those stated here",

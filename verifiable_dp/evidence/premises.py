@@ -100,7 +100,7 @@ def _of_data(values: Json) -> str:
 def _closed(values: Json) -> str:
     lines, one = values["lines"], values["branches"] == 1
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
-    way = "a condition always comes out" if one else "conditions always come out"
+    way = "a condition always has the same outcome" if one else "conditions always have the same outcome"
     return f"{way} as in {values['runs']} plain runs ({where}; in other cases, the code raises an exception)"
 
 
@@ -123,11 +123,11 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.ENTERS_ONCE: _said(
         "Each reward enters the answer of one block, which a tree may add to several sums, and affects "
         "releases only through that answer.",
-        "each {one} enters one block",
+        "each {one} enters only one block",
     ),
     Taken.STATED_NOISE: _said(
-        "Each release has independent noise of the stated kind and scale; hidden noise moves by its "
-        "declared shift.",
+        "Each release has independent noise of the stated kind and scale; noise that is never published "
+        "shifts as declared.",
         "the stated noise",
     ),
     Taken.STATED_NOISE_OF_ITEMS: _said(
@@ -156,7 +156,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.AS_TRACED: (_as_traced, lambda values: "the plain code behaves as traced"),
     Taken.LIBRARIES: _said(
         "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, do what their documentation says",
-        "the noise libraries are right",
+        "the noise libraries are correct",
     ),
     Taken.CLOSED_BRANCHES: (_closed, lambda values: "untaken branches stay untaken"),
     Taken.RUNS_ALIKE: _said(

@@ -117,7 +117,9 @@ def _loaded(name: str) -> Auditor:
             raise InputError(f"target: {name!r} is a file; name what to audit in it: {name}:NAME")
         if meant := _code(name):
             raise InputError(f"target: {name!r} is not in the catalogue; did you mean {meant}?")
-        raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(sorted(points))}{hint}")
+        raise InputError(
+            f"algorithm: unknown name {name!r}; known names are {', '.join(sorted(points))}{hint}"
+        )
     if why := plugins.kept_out(points[name]):
         raise InputError(f"catalogue: {points[name].value} ({name!r}) is not imported: {why}")
     try:

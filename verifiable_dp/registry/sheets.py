@@ -212,7 +212,7 @@ class Sheet:
         place, found, forms = Path(self.module).with_suffix(".toml"), {}, {**FORMS, **self.forms}
         for kind, table in files.toml("sheet", place, _LARGEST).items():
             if kind not in forms:
-                raise InputError(f"{place.name}: unknown table {kind!r}, known are {', '.join(forms)}")
+                raise InputError(f"{place.name}: unknown table {kind!r}; known tables are {', '.join(forms)}")
             if kind not in _SINGLE and not isinstance(table, dict):
                 raise InputError(f"{place.name}: {kind} must be a table, got {table!r}")
             for name, row in [("", table)] if kind in _SINGLE else table.items():

@@ -439,7 +439,7 @@ def study(name: str) -> Study:
     """
     known = {known.upper(): known for known in names()}
     if name.upper() not in known:
-        raise InputError(f"study: unknown name {name!r}, known are {', '.join(known.values())}")
+        raise InputError(f"study: unknown name {name!r}; known names are {', '.join(known.values())}")
     return plugins.registered(GROUP, known[name.upper()], Study)
 
 

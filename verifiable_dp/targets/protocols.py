@@ -141,7 +141,7 @@ class Way:
         return {
             "pair": f"{shown[0]} chooses and {shown[-1]} learns",
             "step": f"{shown[0]} receives the last reward and chooses the next arm",
-            "run": f"{shown[0]} pulls arms of an environment by itself",
+            "run": f"{shown[0]} pulls arms of an environment itself",
         }[self.kind]
 
 

@@ -16,7 +16,7 @@ from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
     "reward: {} always received {} as its only whole number, so this number may not be the arm; name the "
-    "arm's parameter {ARM[0]}"
+    f"arm's parameter {ARM[0]}"
 )
 
 

@@ -41,7 +41,7 @@ UNTOLD = "{} has a seed that may not be secret"
 TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
     ": anyone who reads the code may know its noise, so the results hold only for observers who have not "
-    "read it; use np.random.default_rng() without a seed, which gets one from the system"
+    "read it; use np.random.default_rng() without a seed, so the system supplies one"
 )
 _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a state
 _WORD = 8  # bytes at least, of what tells streams apart

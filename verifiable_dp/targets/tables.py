@@ -317,7 +317,7 @@ def _answer(world: TableWorld, name: str, rng: Foreign = None) -> Foreign:
         if name in names:
             return value()
     raise AskedError(
-        f"target: its code asks the environment for {name}, which we do not know; known are "
+        f"target: its code asks the environment for {name}, which we do not know; we know "
         f"{', '.join(KNOWN)}; audit the code with its own environment, and give --reward file.py:function, "
         "which returns a reward"
     )

@@ -658,7 +658,7 @@ def test_a_session_is_saved_where_it_lives(quick):
     with small("dp-se").session(path=quick / "s") as mine:
         mine.save(quick / "s")
         with pytest.raises(
-            InputError, match=r"session: it is stored in .*; to move it, close it, move the file"
+            InputError, match=r"session: it is stored in .*; to move it, close the session, move the file"
         ):
             mine.save(quick / "other")
     assert not (quick / "other").exists()
@@ -1108,5 +1108,5 @@ def test_an_update_returns_at_ticks(look, monkeypatch):
 def test_a_tick_is_some_seconds(tick):
     for most in (0, 60):
         assert Blocks(4).session(noise=Counted(), tick=most).rounds == 0
-    with pytest.raises(InputError, match="tick must be seconds from 0 to 60"):
+    with pytest.raises(InputError, match="tick must be a number of seconds from 0 to 60"):
         Blocks(4).session(noise=Counted(), tick=tick)

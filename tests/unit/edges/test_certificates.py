@@ -1038,8 +1038,8 @@ def test_what_a_rule_that_halts_comes_to():
 
 
 OFF_THE_CHAIN = [
-    ({"n_arms": 2, "block": 2}, "private values are kept over blocks of several arms"),
-    ({"how": "normal"}, "values that are kept between blocks get normal noise"),
+    ({"n_arms": 2, "block": 2}, "it keeps private values over blocks of several arms"),
+    ({"how": "normal"}, "it adds normal noise to values that it keeps between blocks"),
     ({"horizon": 513}, "more than 512 blocks, and keeps private values between them"),
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "one draw"}, "a draw is used twice in a run"),

@@ -118,7 +118,7 @@ def test_rows_become_what_they_declare(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[clams]", "made.toml: unknown table 'clams', known are words, claims, mutants,"),
+        ("[clams]", "made.toml: unknown table 'clams'; known tables are words, claims, mutants,"),
         ("mutants = 1", "made.toml: mutants must be a table, got 1"),
         ('[claims.a]\nstatement = "b"', "made.toml: claims.a: Object missing required field"),
         (

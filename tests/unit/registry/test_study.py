@@ -289,7 +289,7 @@ def test_a_scale_out_of_range_is_refused(scale, tmp_path):
 
 
 def test_an_unknown_study_is_named():
-    with pytest.raises(InputError, match="unknown name 'S9', known are S1"):
+    with pytest.raises(InputError, match="unknown name 'S9'; known names are S1"):
         studies.study("S9")
 
 

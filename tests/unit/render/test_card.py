@@ -497,9 +497,9 @@ def test_loose_checks_are_called_loose_and_exponents_come_first():
 
 def test_an_interval_without_width_says_why():
     _, page = shown("dp-se")
-    assert '<td class="number">all 30 runs equal</td>' in page
+    assert '<td class="number">all 30 runs are equal</td>' in page
     assert "4830 to 4830" not in page
-    assert "all 30 runs equal" in to_markdown(Record.of(load("dp-se")))
+    assert "all 30 runs are equal" in to_markdown(Record.of(load("dp-se")))
 
 
 def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
@@ -832,8 +832,8 @@ def test_premises_and_open_hazards_are_named_and_linked():
     found, page = of("shuffled-linear"), shown("shuffled-linear")[1]
     assert found.premises == (
         "5 assumptions: 3 tested by replaying runs of one report (outputs depend only on noisy statistics, "
-        "each reward enters one block, the stated noise), 2 not tested (ideal Laplace noise, the shuffler "
-        "hides who reported)."
+        "each reward enters only one block, the stated noise), 2 not tested (ideal Laplace noise, the "
+        "shuffler hides who reported)."
     )
     assert f'{found.premises} <a href="#premises">' in page
     rows = [row for row in blocks.of(load("shuffled-linear"))["hazards"] if row["status"] == "open"]
@@ -978,8 +978,8 @@ def test_what_plays_nothing_has_no_regret(name):
     first = read[: read.index("In plain words")].lower()
     assert "reward" not in first
     assert "regret" not in first
-    assert "each value enters one block" in first
-    assert "each reward enters one block" in shown("dp-se")[0]
+    assert "each value enters only one block" in first
+    assert "each reward enters only one block" in shown("dp-se")[0]
     assert "No claim is about regret; we measured errors or numbers of rounds instead" in read
     assert (of(name).measured, of("dp-se").measured) == ("Utility", "Regret")
     assert "## Utility" in to_markdown(Record.of(load(name)))

@@ -144,7 +144,7 @@ def test_an_epsilon_that_no_claim_gives_is_asked_for():
         (
             constant(asked="secret_table"),
             {},
-            "asks the environment for secret_table, which we do not know; known are pull, ",
+            "asks the environment for secret_table, which we do not know; we know pull, ",
         ),
         (Nothing, {}, r"Nothing must have one of the pairs of methods select_arm/update, .*run\(env\)"),
         (Lonely, {}, "run of Lonely pulled no arm .* give --reward file.py:function"),
@@ -254,7 +254,7 @@ INSPECTED = {
     "Plain": (
         0,
         "parameter epsilon gets epsilon of the claim",
-        "run(env) pulls arms of an environment by itself",
+        "run(env) pulls arms of an environment itself",
         "pull returns (reward, regret); reward is the reward",
         "means of the environment: every mean is .5",
         "its own generator (default_rng, with a seed from the system), code.py:",
@@ -401,7 +401,7 @@ def test_a_class_that_hands_on_what_it_is_given_has_the_parameters_above_it():
             "a bandit's promise is epsilon: give --epsilon, and --delta",
         ),
         # Controls: what is no code has no hint, what is nearly a record is corrupted.
-        (("audit", "nothing.here", "--epsilon", 1), "unknown name 'nothing.here', known are"),
+        (("audit", "nothing.here", "--epsilon", 1), "unknown name 'nothing.here'; known names are"),
         (("verify", "half.json"), "is corrupted"),
     ],
 )

@@ -230,7 +230,7 @@ def claims_of(
             )
         beta = validate.probability("beta", beta)
     if gap is not None and not 0 < validate.positive("gap", gap) <= 1:
-        raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
+        raise InputError(f"gap must lie in (0, 1], in units of the range of rewards, got {gap!r}")
     parsed = []
     if asked.scaling is not None:
         given = {"gap": gap, "values": asked.values, "crowd": form is not None}

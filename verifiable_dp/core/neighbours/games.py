@@ -234,7 +234,9 @@ class InteractivePair:
             found = adversary(history.t, history.arm, history.pulls)
         rewards = validate.rewards("adversary's rewards", found, self.bounds)
         if rewards.shape != history.arm.shape:
-            raise InputError(f"adversary's rewards must have shape {history.arm.shape}, got {rewards.shape}")
+            raise InputError(
+                f"the adversary's rewards must have shape {history.arm.shape}, got {rewards.shape}"
+            )
         return rewards
 
     @property

@@ -84,7 +84,7 @@ class _Probe:
         out = np.full(scale.shape, _SURE if self.halts else -_SURE)
         shown = hidden.outcome(out)
         if "gap" not in shown:
-            raise UnsupportedError("algorithm: it does not show the gap of its comparisons")
+            raise UnsupportedError("algorithm: it does not state the gap of its comparisons")
         self.gaps += shown["gap"][where].tolist()
         return out
 

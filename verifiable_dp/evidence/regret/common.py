@@ -231,7 +231,7 @@ LOOSE = 10.0  # times the measured value that would still pass
 def all_equal(numbers: Json, spread: str, runs: str) -> list[str]:
     """An interval of no width is not a sure one: the runs came out alike."""
     same = numbers.get(spread) == 0 and int(numbers[runs]) > 1
-    return [f"all {numbers[runs]} runs equal"] if same else []
+    return [f"all {numbers[runs]} runs are equal"] if same else []
 
 
 def loose(kind: Kind, numbers: Json, result: Json, what: str) -> list[str]:

@@ -186,8 +186,8 @@ def _scaling_in_words(numbers: Json, result: Json) -> str:
         return words + advised + (_passing(numbers, result) if result["verdict"] != "contradicted" else "")
     # Where nothing has been learnt yet, rates are not those of long horizons.
     return (
-        f"{words}; up to {most:.0%} of uniform play's regret: the algorithm does not learn, or the horizon "
-        "is too short"
+        f"{words}; up to {most:.0%} of the regret of uniform play: the algorithm does not learn, or the "
+        "horizon is too short"
     )
 
 

@@ -83,7 +83,7 @@ class WorkMeter:
 
     def words(self) -> str:
         """That it gave up."""
-        return f"gave up after {self.most:,.0f} operations"
+        return f"we gave up after {self.most:,.0f} operations"
 
 
 _DEAR = 20

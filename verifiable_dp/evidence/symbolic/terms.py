@@ -820,7 +820,11 @@ class Term:
         return absolute(self)
 
     def __round__(self, digits: int | None = None) -> Foreign:
-        return rounded(self, np.rint) if not digits else self.public("raw {data} are rounded to digits")
+        return (
+            rounded(self, np.rint)
+            if not digits
+            else self.public("raw {data} are rounded to a number of digits")
+        )
 
     def __floor__(self) -> Foreign:
         return rounded(self, np.floor)
@@ -1097,7 +1101,7 @@ def _whole(value: Foreign) -> bool:
 def _world(*values: Foreign) -> World:
     worlds: list[World] = [value.world for value in values if type(value) is Term]
     if any(world is not worlds[0] for world in worlds):
-        raise worlds[0].stop("numbers of another run are used: state is kept between runs")
+        raise worlds[0].stop("a run uses numbers of another run: the code keeps state between runs")
     return worlds[0]
 
 

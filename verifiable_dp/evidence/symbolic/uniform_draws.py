@@ -473,7 +473,7 @@ class DrawnCoin(UniformDraw):
             self.source.count()
             known = type(self.source.asked) in (tuple, type(None)) and self.source.oracle is oracle
             if self.chance is None or not known:
-                raise self.world.stop("a coin is drawn in a way that leaves its probability unknown")
+                raise self.world.stop("a coin is tossed in a way that leaves its probability unknown")
             # What it was compared with before says where it lies.
             low, high = self.source.asked or (0.0, 1.0)
             below = bool(self.function(np.float64(0.0)))

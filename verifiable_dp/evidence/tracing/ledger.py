@@ -26,13 +26,14 @@ WORDS = {
     "argmax": "raw {data} decide which position is chosen",
     "output": "raw {data} are returned",
     "chance": "raw {data} set the probabilities of a draw",
-    "text": "raw {data} are turned into text",
+    "text": "raw {data} are converted to text",
     "number": "raw {data} become a plain number, which we cannot track further",
     "unsettled": "noise may or may not hide the values that decide here; replays on neighbouring inputs "
     "cannot tell",
     "unfollowed": "we cannot follow this line: in rare runs, it may reveal more than replays show",
     "seeds": "noise takes few values here, because its generator has few possible seeds",
-    "shared": "{data} of several rounds are combined before noise hides them: not a report of one reward",
+    "shared": "{data} of several rounds are combined before noise hides them, so this is not a report of "
+    "one reward",
 }
 DATA, OF_USERS = "rewards", "contexts or rewards"  # what is raw
 

@@ -57,8 +57,8 @@ def without(found: TracingFound, other: Traced, epsilons: tuple[float, float]) -
         (
             Note(
                 NoteKind.FIXED,
-                f"{FIXED}: the release here costs {digits(here[place][0])} with noise of the same scale, "
-                f"{digits(here[place][1][0])}, made for epsilon {epsilons[0]:g} and for {epsilons[1]:g}",
+                f"{FIXED}: the release here costs {digits(here[place][0])}, and its noise has the same "
+                f"scale, {digits(here[place][1][0])}, for epsilon {epsilons[0]:g} and for {epsilons[1]:g}",
             ),
             place,
         )
