@@ -2041,7 +2041,7 @@ FAULTS = (
     Fault(
         "a signature of another record",
         f"{RECORD}/signing.py",
-        '        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", '
+        '        return SignatureState(f"a signature file was found, but it is not valid: {_OTHER}", '
         "holds=False)",
         "        pass",
         "verify passes a record beside a signature that cannot hold",

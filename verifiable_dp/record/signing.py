@@ -186,9 +186,9 @@ def beside(path: str | Path, digest: str) -> SignatureState:
     try:
         found = read_signature(place)
     except InputError:
-        return SignatureState("a signature file was found that cannot be read as one; not checked")
+        return SignatureState("a signature file was found, but it cannot be read; not checked")
     if found.get("digest") != digest:
-        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", holds=False)
+        return SignatureState(f"a signature file was found, but it is not valid: {_OTHER}", holds=False)
     key = str(found.get("public_key", ""))[:80]
     return SignatureState(f"a signature file was found that names the key {key}; not checked")
 
@@ -270,7 +270,7 @@ def state(path: str | Path, record: Json, ring: KeyRing) -> SignatureState:
                 f"signature holds: Ed25519 key {check(record, key, path)} of {named(name)}", holds=True
             )
     names = ", ".join(map(named, ring))
-    return SignatureState(f"a signature file was found that does not hold for {names}", holds=False)
+    return SignatureState(f"a signature file was found, but it is not valid for {names}", holds=False)
 
 
 def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
@@ -278,7 +278,7 @@ def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
     if found.get("digest") != record["digest"]:
         return _OTHER
     if found.get("public_key") != _fingerprint(public):
-        return f"it was made with another key than {_fingerprint(public)}"
+        return f"it was made with a key other than {_fingerprint(public)}"
     return "it does not fit the record: one of the two was altered"
 
 

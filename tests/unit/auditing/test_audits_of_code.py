@@ -742,7 +742,9 @@ def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
     assert conclude.lead(read_all([check.as_dict()])) == ""
     if lead is not None:
         said = conclude.lead(read_all([traced.with_lead(check, lead).as_dict()]))
-        assert said == f"we cannot tell whether noise hides what decides at {lead['file']}:{lead['line']}"
+        assert said == (
+            f"we cannot tell whether noise hides the values that decide at {lead['file']}:{lead['line']}"
+        )
         assert conclude.conclusion(read_all([traced.with_lead(check, lead).as_dict()])) == (
             "inconclusive",
             "lead",
@@ -860,7 +862,7 @@ def functional(rewards, rng):
     [(Awaited, 1.0, None), (AwaitedHalf, 2.0, None), (Locked, None, "unfollowed"), (functional, None, None)],
 )
 def test_a_line_that_is_not_followed_accuses_nobody(target, epsilon, what):
-    """It was said that raw data decides at a lock, at an await and where sums are added up."""
+    """It was said that raw data decide at a lock, at an await and where sums are added up."""
     played = BanditClass(target, GivenRole()) if inspect.isclass(target) else target
     bound, _, lead = traced.bound(played, target.__name__, Inputs(2, 8), 0.0)
     assert (bound and bound.epsilon) == (epsilon and pytest.approx(epsilon))

@@ -124,7 +124,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([check("sources", doubts=[])], ""),
         (
             [between("inconclusive", lower=2.0)],
-            "values strictly between the bounds cost at least 2 against 1, values at the bounds do not",
+            "values strictly between the bounds cost at least 2, but 1 is claimed, and values at the bounds cost less",
         ),
         ([between(lower=0.7)], ""),
         ([upper("inconclusive", 2.0)], "the upper bound, 2, lies above"),
@@ -143,7 +143,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([traced(cost=2.0), box(delta=0.0), box(delta=1e-5, name="again")], ""),
         ([traced(same_output=False)], "tracing saw different actions"),
         ([traced(same_output=True)], ""),
-        ([traced(leads=[OPEN])], "raw data decides at a.py:3"),
+        ([traced(leads=[OPEN])], "raw data decide at a.py:3"),
         ([traced(leads=[{**OPEN, "what": "raw"}])], "raw data decides"),
         ([traced(leads=[{**OPEN, "what": "shared"}])], "one draw hides rewards"),
         ([traced(leads=[{**OPEN, "what": "unsettled"}])], "we cannot tell whether noise hides"),
