@@ -588,8 +588,7 @@ def power(case: PlayCase) -> None:
         acting = Acting.of(case.horizon, case.sizes.found)
         why = acting.words() or f"horizon {case.horizon} may be too short for any reward to change an action"
         raise InputError(
-            f"{case.kind}: {DETERMINISTIC} (on every input that we tried, all runs gave the same output; "
-            f"{why})"
+            f"{case.kind}: {DETERMINISTIC} (all runs gave the same output on every input tried; {why})"
         )
     promising = case.promising
     last = case.sizes(

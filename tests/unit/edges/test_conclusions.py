@@ -124,7 +124,8 @@ def test_detectable_is_in_units_of_the_claim():
         ([check("sources", doubts=[])], ""),
         (
             [between("inconclusive", lower=2.0)],
-            "values strictly between the bounds cost at least 2, but 1 is claimed, and values at the bounds cost less",
+            "values strictly between the bounds cost at least 2, but 1 is claimed, and values at the bounds "
+            "cost less",
         ),
         ([between(lower=0.7)], ""),
         ([upper("inconclusive", 2.0)], "the upper bound, 2, lies above"),
