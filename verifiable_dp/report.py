@@ -172,12 +172,16 @@ class Report:
 
     @property
     def reason(self) -> str | None:
-        """Why the verdict is inconclusive: ``lead``, ``weak`` or ``unsearched``; None for other verdicts."""
+        """Why the verdict is inconclusive; None for other verdicts.
+
+        ``lead`` (evidence without proof), ``weak`` (only larger leaks would have been caught) or
+        ``unsearched`` (no input that we tried changed the output).
+        """
         return self.parsed.reason
 
     @property
     def regret_verdict(self) -> str | None:
-        """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None if not checked."""
+        """``consistent``, ``contradicted``, ``inconclusive`` or ``vacuous`` (cannot fail); None if unchecked."""
         return self.parsed.regret.verdict if self.parsed.regret else None
 
     @functools.cached_property

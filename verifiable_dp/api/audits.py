@@ -92,8 +92,9 @@ def audit(
     Returns
     -------
     Report
-        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``, which has a `reason`: ``lead``,
-        ``weak`` or ``unsearched``. Epsilon lies between `epsilon_lower` and `epsilon_upper`.
+        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``; then `reason` says why: ``lead``
+        (evidence without proof), ``weak`` (only larger leaks would have been caught) or ``unsearched`` (no
+        input that we tried changed the output). Epsilon lies between `epsilon_lower` and `epsilon_upper`.
 
     Raises
     ------

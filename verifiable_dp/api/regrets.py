@@ -71,7 +71,8 @@ def check_regret(
     Returns
     -------
     Report
-        `regret_verdict` is ``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``.
+        `regret_verdict` is ``consistent``, ``contradicted``, ``vacuous`` (the claim cannot fail) or
+        ``inconclusive``.
 
     Raises
     ------

@@ -109,7 +109,7 @@ class Session:
 
     @property
     def finished(self) -> bool:
-        """Whether the horizon is reached, or the rule has halted."""
+        """Whether the horizon is reached, or a stopping rule has halted."""
         return int(self._now.query.rounds[0]) == 0
 
     @property
