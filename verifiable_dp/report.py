@@ -181,7 +181,7 @@ class Report:
 
     @property
     def regret_verdict(self) -> str | None:
-        """``consistent``, ``contradicted``, ``inconclusive`` or ``vacuous`` (cannot fail); None if unchecked."""
+        """``consistent``, ``contradicted``, ``inconclusive`` or ``vacuous`` (cannot fail); or None."""
         return self.parsed.regret.verdict if self.parsed.regret else None
 
     @functools.cached_property

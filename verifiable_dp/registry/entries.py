@@ -166,7 +166,7 @@ def catalogue() -> pd.DataFrame:
     Raises
     ------
     InputError
-        Without pandas.
+        If pandas is missing.
     """
     frames.needed()
     import pandas as pd
