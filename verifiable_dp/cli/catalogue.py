@@ -113,7 +113,10 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 def simulate(
     name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Given
 ) -> None:
-    """Simulate a catalogue bandit or your own, and print its mean regret."""
+    """Simulate a bandit from the catalogue, or your own.
+
+    Prints the mean regret.
+    """
     from verifiable_dp.api import simulate as run_simulation
 
     check_outputs(csv_path)

@@ -31,10 +31,10 @@ from verifiable_dp.core.validate import Given
     "upper bound.",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
-    """Show how an audit would call your code TARGET, and what is missing.
+    """Show how an audit would call TARGET, and what is missing.
 
-    Imports TARGET and, if it is a class, creates one instance; runs it only with --play. Exit status: 0 if
-    TARGET can be audited, 2 if something is missing.
+    Imports TARGET, your own code, and if it is a class, creates one instance; runs it only with --play. Exit
+    status: 0 if TARGET can be audited, 2 if something is missing.
     """
     from verifiable_dp.core.contexts import Contexts, shape_of
     from verifiable_dp.core.validate import InputError, arms_and_horizon

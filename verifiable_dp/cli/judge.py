@@ -41,7 +41,7 @@ def judge(
     require: str,
     **origin: Given,
 ) -> None:
-    """Verify the records in FOLDER, and exit with the status that their audits should have had.
+    """Verify the records in FOLDER, and exit with their status.
 
     No audited code is run. Each request needs a valid record next to it that answers it. Each record, each
     TARGET and each target of the campaign needs a request. Exit status: 2 if anything is missing or invalid,

@@ -381,7 +381,7 @@ def _verified(path: Path) -> Json:
 @click.option("--url", default="", help="For in-toto: URL of the CI run (default: the one in the record).")
 @key_option
 def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, key: tuple[Path, ...]) -> None:
-    """Show a record as a page, a document, or findings for other tools.
+    """Show a record as a page, document or findings for tools.
 
     The record is verified first. Exit status: 2 if it is invalid, else 0, whatever the verdict.
     """
