@@ -408,7 +408,7 @@ def mutants(
     With --reports, adds the results of each algorithm to its record in that folder. This changes the digest
     of the record, so sign it again.
 
-    Exit status: 1 if a variant is missed whose true epsilon is at least 1.25 times the claim, else 0. With
+    Exit status: 1 if a missed variant has a true epsilon of at least 1.25 times the claim, else 0. With
     --against, 3 if a variant caught in the older table is missed; then nothing is written.
     """
     from verifiable_dp.campaign import run as campaign

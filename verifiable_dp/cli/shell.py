@@ -529,7 +529,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to the network, other processes or files (Linux; `best`: as far as "
+    help="Run your code without access to the network, other processes or files (Linux; `best`: if "
     "the system allows).",
 )
 
