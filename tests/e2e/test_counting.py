@@ -240,7 +240,7 @@ def test_code_decides_nothing_of_its_audit(name, tmp_path):
         "utf-8",
     )
     done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400)
-    refused = "it replaced" in done.stderr  # by what watches code that is honest
+    refused = "its code replaced" in done.stderr  # by what watches code that is honest
     assert done.exit_code == (2 if refused else 1), done.stderr
 
 

@@ -446,7 +446,7 @@ def test_an_interrupt_right_after_the_renaming_does_not_end_the_session(path, mo
         with pytest.raises(KeyboardInterrupt):
             session.update(0.5)
     assert session.rounds == 2
-    with pytest.raises(InputError, match="is open in another session"):
+    with pytest.raises(InputError, match="is in use by another session"):
         algorithm.restore(path, noise=noise)
     feed(session, 1).close()
     with algorithm.restore(path, noise=noise) as back:
@@ -474,7 +474,7 @@ def test_another_file_is_not_written_over(path):
     with algorithm.session(noise=Counted(), path=path) as session:
         feed(session, 2)
     before = path.read_bytes()
-    with pytest.raises(InputError, match="exists; restore the session in it"):
+    with pytest.raises(InputError, match="exists; restore the session from it"):
         algorithm.session(noise=Counted(), path=path)
     assert path.read_bytes() == before
 

@@ -194,7 +194,7 @@ def test_a_pure_loss_has_no_more_rho_or_mu_in_parts():
 @pytest.mark.parametrize("form", ["digest", "rho", "mu"])
 def test_what_has_no_rho_is_refused(form):
     inside = {"form": form, "epsilon": 0.1, "of": states("normal")}
-    with pytest.raises(InputError, match=f"the form {form} gives no rho"):
+    with pytest.raises(InputError, match=f"the form {form} does not give rho"):
         evaluated({"form": "rho", "of": inside}, DELTA)
 
 
@@ -659,9 +659,9 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
             [[2, 2.0]],
             "frames.0: each row must name draws of its frame, each once",
         ),
-        (("frames", 0, "rows", 0, 1), [[0, 1.0], [0, 1.0]], "frames.0: a row must name draws"),
+        (("frames", 0, "rows", 0, 1), [[0, 1.0], [0, 1.0]], "frames.0: each row must name draws"),
         (("patterns", 0, "frame"), 1, "patterns.0: there is no frame 1"),
-        (("frames", 0, "rows"), [["=", [[2, 2.0]]], ["=", []]], "frames.0: a row must name draws"),
+        (("frames", 0, "rows"), [["=", [[2, 2.0]]], ["=", []]], "frames.0: each row must name draws"),
         (("patterns", 0, "entries"), [[1.5, 1.0, []], [0.0, 1.0, []]], "patterns.0: an entry must"),
         ((*ENTRY, 0), 1.5, "patterns.0: an entry must have least <= most, and name rows of the frame"),
         ((*ENTRY, 0), 1.0, ""),

@@ -251,7 +251,7 @@ def test_the_versions_of_libraries_are_named(written, said):
     [
         (("", False), "no signature was looked for; the runs were not repeated"),
         (("", True), "no signature was looked for; re-run: every count is the same"),
-        (("signed", False, "row"), "signed; rows not run again"),
+        (("signed", False, "row"), "signed; the runs were not repeated"),
         (("signed", True, "row"), "signed; re-run: every row is the same"),
     ],
 )

@@ -571,12 +571,12 @@ def test_the_line_says_what_was_not_checked(good):
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )
     assert "; resumed from a checkpoint; no signature was looked for" in resumed.summary()
-    assert said_of("", False, "number") == "no signature was looked for; numbers not run again"
+    assert said_of("", False, "number") == "no signature was looked for; the runs were not repeated"
 
 
 def test_every_kind_of_data_file_says_so(tmp_path, good):
     line = run(tmp_path, "verify", REPORTS / "studies" / "S3" / "study.json").stdout
-    assert line.endswith("; no signature found; numbers not run again\n")
+    assert line.endswith("; no signature found; the runs were not repeated\n")
     shutil.copy(good, tmp_path / "record.json")
     assert run(tmp_path, "verify", ".").stdout == (
         "1 of 1 files are valid; no signature found; the runs were not repeated\n"
