@@ -115,7 +115,7 @@ def test_power_reaches_generators_that_are_made_of_the_seed(name):
     [
         ("OutOfReach", SMALL, ALIKE),
         pytest.param("Unseeded", SMALL, ALIKE, marks=pytest.mark.slow),  # out of reach, too
-        ("Committing", SMALL, "at this budget; an undecided audit"),
+        ("Committing", SMALL, "at this budget; to accept an undecided audit"),
     ],
 )
 @pytest.mark.usefixtures("unbounded")

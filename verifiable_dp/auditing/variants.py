@@ -29,8 +29,8 @@ _FACTOR = 6  # by which it is told whether variants differ from the code
 _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes
 _SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
 _NO_LESS_NOISE = (
-    f"{NO_POWER}even with less noise from the generator ({_SCALED}), the tests at this budget would not "
-    f"refute the claim with probability .95; {ACCEPTED}"
+    f"{NO_POWER}even with less noise from the generator ({_SCALED}), the claim would not be refuted with "
+    f"probability .95 at this budget; {ACCEPTED}"
 )
 _NOT_REACHED = (
     f"{NO_POWER}dividing the noise by {_FACTOR} changed nothing in {{}} runs, so a larger budget will not "
