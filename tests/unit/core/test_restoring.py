@@ -164,7 +164,7 @@ def whole(*values):
         (setter("noise", "kind", value="given"), "noise"),
         (setter("rounds", value=6), "rounds"),
         (setter("rounds", value="5"), "rounds"),
-        (setter("public", value=[]), "public must be"),
+        (setter("public", value=[]), "public must have the form"),
         (setter("public", "epoch", value=None), "public must hold run, t, epoch, active"),
         (setter("public", "epoch", value=whole(10**6)), "public state is not valid"),
         (setter("public", "epoch", value=whole(3)), "block is not the one"),
@@ -181,7 +181,7 @@ def whole(*values):
         (setter("public", "epoch", value={"dtype": "<i8", "shape": [2], "values": [1]}), "not an array"),
         (setter("public", "epoch", value={"dtype": "<i8", "shape": [-1], "values": [1]}), "not an array"),
         (setter("public", "epoch", value={"dtype": "<i8", "shape": 1, "values": [1]}), "not an array"),
-        (setter("public", "epoch", value=7), "public.epoch must be"),
+        (setter("public", "epoch", value=7), "public.epoch must have the form"),
         (setter("public", "run", value=whole(1)), "rounds"),
         (setter("public", "t", value=whole(10**9)), "block is not the one"),
         (setter("public", "t", value=whole(-5)), "block is not the one"),
@@ -196,7 +196,7 @@ def whole(*values):
         (setter("block", "sums", value=NAN), "block.sums must not hold NaN"),
         (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array of the form"),
         (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
-        (setter("block", "sums", value=None), "block.sums must be"),
+        (setter("block", "sums", value=None), "block.sums must have the form"),
         (setter("block", "active", value=None), "block is not the one"),
     ],
 )
@@ -298,7 +298,7 @@ def test_secure_noise_that_was_edited_to_a_seed_is_refused(path):
 def test_the_expected_epsilon_is_asked_for(path):
     with pytest.raises(TypeError, match="epsilon"):
         vdp.restore(path)
-    with pytest.raises(InputError, match=r"dp-se that promises 1\.0, 0\.0, not 0\.5, 0\.0"):
+    with pytest.raises(InputError, match=r"dp-se, which promises 1\.0, 0\.0, not 0\.5, 0\.0"):
         vdp.restore(path, epsilon=0.5)
     with pytest.raises(InputError, match="not None"):
         vdp.restore(path, epsilon=None)

@@ -570,7 +570,9 @@ def test_a_file_system_without_locks_has_no_sessions(number, path, monkeypatch):
             lambda: ALGORITHM.restore(path, noise=Logged()), "has no locks .*; keep the file on a local one"
         )
         other = path.with_name("other")
-        refused(lambda: ALGORITHM.session(noise=Logged(), path=other), "has no locks .*; keep it on a local")
+        refused(
+            lambda: ALGORITHM.session(noise=Logged(), path=other), "has no locks .*; keep the file on a local"
+        )
         refused(lambda: FileCounter(path.with_name("c")).advance(0, 1), "cannot be used")
     assert os.listdir(path.parent) == [path.name]
     assert ALGORITHM.restore(path, noise=Logged()).rounds == 0

@@ -457,7 +457,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     for session in (small("dp-se").session(seed=0), small("dp-se").session(noise=Counted())):
         for place, match in (
             (tmp_path, "is a folder|exists"),
-            (tmp_path / "missing" / "session", "cannot be written: (No such file|no folder)"),
+            (tmp_path / "missing" / "session", "cannot be written: (No such file|there is no folder)"),
         ):
             with pytest.raises(InputError, match=match):
                 session.save(place)

@@ -261,10 +261,15 @@ INSPECTED = {
         "numpy's global generator, code.py:",
         "the target can be audited unchanged",
     ),
-    "Told": (0, "step(reward, arm) receives the last reward", "gets reward=0.0, arm=0"),
+    "Told": (0, "step(reward, arm) receives the last reward", "receives reward=0.0, arm=0"),
     "Contextual": (2, "missing: target: Contextual.select: we do not recognise parameter context"),
     "inside": (2, "missing: target must be play(rewards, rng)"),
-    "counted": (0, "called like release", "data gets the data", "size gets the number of draws of one call"),
+    "counted": (
+        0,
+        "calls it like release",
+        "data gets the data",
+        "size gets the number of draws of one call",
+    ),
     "answers": (2, "missing: target: parameter queries of answers must have a value", "--set queries=VALUE"),
 }
 
