@@ -482,13 +482,13 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
         )
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
-    again = "run" if rerun else "not run"
+    again = "repeated" if rerun else "not repeated"
     rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof {how}"
     parts = [f"{seen.charges} costs taken on trust"] if seen.charges else []
     premises = statistics["premises"]
     untested = sum(not premise["tested_by"] for premise in premises)
     parts += [f"{untested} of {len(premises)} assumptions untested"] if premises else []
-    return ", ".join((rows, *parts, f"replays {again} again"))
+    return ", ".join((rows, *parts, f"replays {again}"))
 
 
 # ---------------------------------------------------------------- the check
