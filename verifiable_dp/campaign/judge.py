@@ -191,8 +191,8 @@ def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: R
     try:
         named = asked_of(record)
         if named is None or named.digest != asked.digest:
-            other = named.digest if named else "none"
-            return f"it answers the request {other}, not the request in the folder, {asked.digest}"
+            other = f"the request {named.digest}" if named else "no request"
+            return f"it answers {other}, but the request in the folder is {asked.digest}"
         answers.of_request(record, asked.as_dict())
         origin.check(Record.of(record))
     except InputError as error:

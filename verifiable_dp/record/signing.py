@@ -140,7 +140,7 @@ def check(record: Json, key: str | Path, signature: str | Path) -> str:
     try:
         public.verify(_decoded(found), signed_bytes(record))
     except InvalidSignature:
-        raise InputError(f"signature: it does not hold: {_why(record, public, found)}") from None
+        raise InputError(f"signature: it is not valid: {_why(record, public, found)}") from None
     return _fingerprint(public)
 
 

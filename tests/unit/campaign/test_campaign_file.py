@@ -350,7 +350,7 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
             assert isinstance(said, vdp.Report)
         else:
             assert said.startswith(f"{name} on ")
-            assert "differs from the one on the machine that started the campaign" in said
+            assert "differs from the copy on the machine that started the campaign" in said
         (tmp_path / name).write_text(files[name]) if name in files else (tmp_path / name).unlink()
     (tmp_path / "beside.py").unlink()
     assert campaign_file._audited(task).startswith("beside.py on ")
@@ -458,9 +458,9 @@ def test_a_campaign_on_a_full_disk_can_be_resumed(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_one_line(place, report, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         report.save(place)
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         campaign_file.run(write(tmp_path, SMALL), out=place)
 
 

@@ -504,7 +504,7 @@ def test_a_file_of_many_values_is_refused_before_it_is_parsed(unit, tmp_path):
         tracemalloc.stop()
     assert time.process_time() - began < 5
     found = portfolio.find(tmp_path)
-    assert "more than" in found.broken[path]
+    assert "at most" in found.broken[path]
 
 
 def nested(levels):

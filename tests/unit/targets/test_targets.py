@@ -1068,7 +1068,7 @@ def test_whether_it_asks_for_a_first_reward_is_tried(kind):
     """Broken: reading the method's own text, which does not show what a method above it asks."""
     told = first_told.TOLD[kind]
     words = ", ".join(f"{name}={value!r}" for name, value in told.items())
-    assert any(line.endswith(f"the first call of step gets {words}") for line in lines(kind))
+    assert any(line.endswith(f"the first call of step receives {words}") for line in lines(kind))
     _, play = taken(kind, GivenRole(1.0))
     seen = []
     original = kind.step
