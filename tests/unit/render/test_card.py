@@ -335,7 +335,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
             json.dumps(sign | {"digest": "x"}),
             "but it is not valid: it is for another record, or the record was",
         ),
-        ("{", "cannot be read as one; not checked; check with verify --key"),
+        ("{", "but it cannot be read; not checked; check with verify --key"),
         ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
