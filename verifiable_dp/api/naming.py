@@ -86,7 +86,7 @@ def instance(name: str, /, **given: Given) -> Algorithm:
     takes = auditor.algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     for key in chosen:
         if key not in takes:
-            raise InputError(f"{name} takes no {key}; its parameters are {', '.join(takes)}")
+            raise InputError(f"{name} has no parameter {key}; its parameters are {', '.join(takes)}")
     # A default that was tuned to another epsilon or horizon still is a legal one.
     return registry.make(name, **{**parameters, **chosen})
 
@@ -115,7 +115,9 @@ def given_parameters(parameters: Json | None, given: Json) -> Json:
     """The parameters of a catalogue algorithm; none may also be given as a separate argument."""
     for name in parameters or {}:
         if given.get(name) is not None:
-            raise InputError(f"parameters must not contain {name}, which is also given as {name}")
+            raise InputError(
+                f"parameters must not contain {name}, which is also given as an argument of its own"
+            )
     return parameters or {}
 
 

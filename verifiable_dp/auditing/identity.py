@@ -148,8 +148,8 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
         what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
     if file is None:
         raise CheckpointError(
-            "checkpoint works only with a catalogue name, a function or class of a module, or a command "
-            f"with a file, got {name}, whose code we cannot identify"
+            "checkpoint works only with a catalogue name, a function or class in a module, or a command "
+            f"that names a file, got {name}, whose code we cannot identify"
         )
     return [name, *what, digest(file)]
 

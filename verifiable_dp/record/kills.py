@@ -65,10 +65,12 @@ def compared(record: Record, tables: Mapping[str, Json]) -> str:
             try:
                 found = of_table(table, record)
             except (KeyError, TypeError) as error:  # values of a stranger, in whatever form
-                raise InputError(f"record: {name} is not a kill table: {error!r}"[:200]) from None
+                raise InputError(
+                    f"record: {name} is not a table of broken variants: {error!r}"[:200]
+                ) from None
             expected = None if found is None else found.as_dict()
             if difference := first_difference(stated.as_dict(), expected, "kill_table"):
-                raise InputError(f"record: it is not what {name} says: {difference}")
+                raise InputError(f"record: its results of broken variants differ from {name}: {difference}")
             return f"{what} as in {name}"
     return f"{what} not compared: no mutants.json with their digest beside the record"
 

@@ -36,13 +36,12 @@ from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
-FEW = "{} starts from one of only a few seeds, which can all be tried"
+FEW = "{} starts from one of only a few seeds, and anyone can try them all"
 UNTOLD = "{} has a seed that may not be secret"
 TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
     ": anyone who reads the code may know its noise, so the results hold only for observers who have not "
-    "read it; "
-    "np.random.default_rng() without a seed takes one from the system"
+    "read it; use np.random.default_rng() without a seed, so the system supplies one"
 )
 _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a state
 _WORD = 8  # bytes at least, of what tells streams apart
@@ -243,7 +242,7 @@ class Origins:
         is_systems = isinstance(entropy, int) and entropy >= _LEAST_ENTROPY
         if is_systems or any(_PART not in way for way in ways):
             return ""
-        shown = self._shown(ways[0]) if ways else "a generator that is kept between runs"
+        shown = self._shown(ways[0]) if ways else "a generator kept between runs"
         made = f"{shown}, made from the seed {entropy},"
         return UNTOLD.format(shown) if entropy is None else FIXED.format(made)
 
@@ -265,10 +264,7 @@ class Origins:
         for source in sources:
             other = first.setdefault(_stream_of(source), source)
             if self.state(other) != self.state(source):
-                ways = [
-                    (self._ways(one) or ["a generator that is kept between runs"])[0]
-                    for one in (other, source)
-                ]
+                ways = [(self._ways(one) or ["a generator kept between runs"])[0] for one in (other, source)]
                 yield TWINS.format(*map(self._shown, ways))
 
     def state(self, source: Source) -> str:

@@ -69,7 +69,7 @@ def test_an_old_record_does_not_pass_for_changed_code(folder):
         assert run(folder, *command).exit_code == 0
         done = run(folder, *command, "--source", ".")
         assert done.exit_code == 2
-        assert "source: b.py is not the file that was audited" in done.stderr
+        assert "source: b.py differs from the file that was audited" in done.stderr
     (folder / "a.py").unlink()
     assert run(folder, "verify", "kept/record.json", "--source", ".").exit_code == 2
 
@@ -204,7 +204,7 @@ def test_records_without_a_request_are_compared_by_their_source(folder):
     old = Record.of(sealed({**record, "provenance": provenance}))
     RecordOrigin(source=folder, max_age="1d").check(old)
     (folder / "a.py").write_text(CODE + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.py is not the file"):
+    with pytest.raises(InputError, match=r"a\.py differs from the file"):
         RecordOrigin(source=folder).check(old)
 
 
@@ -214,13 +214,13 @@ def test_the_catalogue_is_its_own_source(tmp_path):
     whole = report.record
     other = sealed({**whole["provenance"]["request"], "code": "0" * 64})
     changed = Record.of(sealed({**whole, "provenance": {**whole["provenance"], "request": other}}))
-    with pytest.raises(InputError, match="installed here is a different"):
+    with pytest.raises(InputError, match="installed here differs"):
         RecordOrigin(source=tmp_path).check(changed)
 
 
 def test_what_is_expected_of_folders_is_judged(folder):
     done = run(folder, "verify", "kept", "--commit", head(folder))
-    assert (done.exit_code, "judge takes a folder" in done.stderr) == (2, True)
+    assert (done.exit_code, "judge` for a folder" in done.stderr) == (2, True)
     assert run(folder, "verify", "kept/record.json", "--source", "nowhere").exit_code == 2
 
 
@@ -275,7 +275,7 @@ def test_what_the_code_reads_is_compared(reads, tmp_path):
         other = tmp_path / name.replace("/", "-")
         shutil.copytree(reads, other)
         (other / name).write_text((other / name).read_text() + " \n")
-        with pytest.raises(InputError, match=f"source: {name}, which the code read, is not the one"):
+        with pytest.raises(InputError, match=f"source: {name}, which the code read, differs"):
             RecordOrigin(source=other).check(record)
         again = audited(other)
         with pytest.raises(

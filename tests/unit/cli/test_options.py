@@ -224,7 +224,7 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert done.stdout == "every check of None\n"
     assert (
         done.exit_code,
-        "its evidence is only tested-paths; --require asks for certified" in done.stderr,
+        "the evidence is only tested-paths; --require asks for certified" in done.stderr,
     ) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
     # Without a target: tests/unit/campaign/test_campaign_file.py.

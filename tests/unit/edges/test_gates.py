@@ -214,7 +214,8 @@ def test_which_files_are_baselines(content, read):
         place.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
         if read is None:
             said = (
-                f"baseline: {str(place)!r} is not a baseline; remove it, and write it with --write-baseline"
+                f"baseline: {str(place)!r} is not a baseline; remove it, and write a new one with "
+                "--write-baseline"
             )
             refused(lambda: Baseline.at(place), said)
         else:

@@ -338,7 +338,7 @@ def caches_its_first(data, rng):
 )
 def test_what_only_the_first_run_leaves_ends_the_bound(release, monkeypatch):
     program = Program(release, (1,), (0.0, 1.0))
-    assert "keeps what the first run has left there" in explore(program, 1).failure
+    assert "keeps what the first run left there" in explore(program, 1).failure
     # The broken variant: what is made once counts as a table.
     monkeypatch.setattr(paths.KeptState, "left", lambda self: {})
     assert explore(program, 1).epsilon() <= 0.5 + 1e-9
@@ -555,7 +555,7 @@ def by_fields(data, rng):
 
 def test_what_a_generated_constructor_calls_is_asked(monkeypatch):
     """Control: lists, and functions of the code."""
-    assert "uuid4 is called where no code" in explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).failure
+    assert "uuid4 is called, although no code" in explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).failure
     assert explore(Program(by_fields, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
     monkeypatch.setattr(calls, "_called_by_generated", lambda kind: ())
     assert explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).epsilon() < 1.0
@@ -588,7 +588,7 @@ def by_text(data, rng):
         (by_argument, "argv"),
         (by_imported_name, "arguments"),
         (by_start, "_startTime"),
-        (by_text, "the clock, by the text"),
+        (by_text, "the clock (through the text"),
     ],
 )
 def test_what_may_be_different_in_production_ends_the_bound(release, what, monkeypatch):

@@ -333,9 +333,9 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
         (
             json.dumps(sign | {"digest": "x"}),
-            "that does not hold: it is for another record, or the record was",
+            "but it is not valid: it is for another record, or the record was",
         ),
-        ("{", "cannot be read as one; not checked; check with verify --key"),
+        ("{", "but it cannot be read; not checked; check with verify --key"),
         ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
@@ -497,14 +497,14 @@ def test_loose_checks_are_called_loose_and_exponents_come_first():
 
 def test_an_interval_without_width_says_why():
     _, page = shown("dp-se")
-    assert '<td class="number">all 30 runs equal</td>' in page
+    assert '<td class="number">all 30 runs are equal</td>' in page
     assert "4830 to 4830" not in page
-    assert "all 30 runs equal" in to_markdown(Record.of(load("dp-se")))
+    assert "all 30 runs are equal" in to_markdown(Record.of(load("dp-se")))
 
 
 def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
     read, _ = shown("dp-se")
-    assert "the interval excludes 1; consistent, because it lies within the margin of 0.1 around it" in read
+    assert "the interval excludes 1, but lies within the margin of 0.1 around it" in read
     inside = next(
         c for c in load("dp-se")["regret"]["checks"] if c["name"] == "theorem-4.3 exponent over Delta"
     )
@@ -831,9 +831,9 @@ def test_one_sentence_says_what_a_certificate_covers():
 def test_premises_and_open_hazards_are_named_and_linked():
     found, page = of("shuffled-linear"), shown("shuffled-linear")[1]
     assert found.premises == (
-        "5 assumptions: 3 tested by replaying runs of one report (outputs use noisy statistics alone, each "
-        "reward enters one block, the stated noise), 2 not tested (ideal Laplace noise, the shuffler hides "
-        "who reported)."
+        "5 assumptions: 3 tested by replaying runs of one report (outputs depend only on noisy statistics, "
+        "each reward enters only one block, the stated noise), 2 not tested (ideal Laplace noise, the "
+        "shuffler hides who reported)."
     )
     assert f'{found.premises} <a href="#premises">' in page
     rows = [row for row in blocks.of(load("shuffled-linear"))["hazards"] if row["status"] == "open"]
@@ -978,8 +978,8 @@ def test_what_plays_nothing_has_no_regret(name):
     first = read[: read.index("In plain words")].lower()
     assert "reward" not in first
     assert "regret" not in first
-    assert "each value enters one block" in first
-    assert "each reward enters one block" in shown("dp-se")[0]
+    assert "each value enters only one block" in first
+    assert "each reward enters only one block" in shown("dp-se")[0]
     assert "No claim is about regret; we measured errors or numbers of rounds instead" in read
     assert (of(name).measured, of("dp-se").measured) == ("Utility", "Regret")
     assert "## Utility" in to_markdown(Record.of(load(name)))
@@ -1500,8 +1500,8 @@ def test_instance_and_code_are_on_the_first_screen():
 def test_what_ends_a_bound_is_called_the_first_obstacle():
     """Control: where no line ended it, more runs are advised."""
     undecided = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
-    ended = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
-    first = "First obstacle to an upper bound: a.py:3 (raw rewards are turned into text). More runs"
+    ended = {"what": "raw rewards are converted to text", "file": "a.py", "line": 3}
+    first = "First obstacle to an upper bound: a.py:3 (raw rewards are converted to text). More runs"
     assert first in of("dp-nas", unbounded=ended, **undecided).following
     assert "Audit again with more runs" in of("dp-nas", **undecided).following
 

@@ -62,7 +62,7 @@ class Expressions(Calls):
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
             if isinstance(node, ast.Constant) and str(node.value).strip().lower() in _NOW:
-                self.tell(node, outside.READS, f"the clock, by the text {node.value!r}")
+                self.tell(node, outside.READS, f"the clock (through the text {node.value!r})")
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
         if found.bare and not isinstance(node, ast.Name | ast.Attribute):  # not what draws only set

@@ -26,7 +26,7 @@ from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import boxes, terms
 from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, is_term, moves_of, number
 
-_STOP = "a mechanism of {} that is not followed"
+_STOP = "a mechanism of {} that we cannot follow"
 _DISCRETE, _L1, _L2, _LARGEST = (
     "DiscreteDistance",
     ("L1Distance", "AbsoluteDistance"),
@@ -203,7 +203,7 @@ class Followed:
             elif kind in (_LARGEST, _DISCRETE):
                 size = max(moved) if kind == _LARGEST else float(any(moved))
             else:
-                raise self.world.stop(f"a measurement of OpenDP with the metric {metric} is not followed")
+                raise self.world.stop(f"we cannot follow a measurement of OpenDP with the metric {metric}")
             whole = kind == _DISCRETE or "(f" not in metric.replace("(T=", "(")
             found = measurement.map(math.ceil(size - 1e-9) if whole else size) if size else 0.0
             if measure == "MaxDivergence":
@@ -211,7 +211,7 @@ class Followed:
             elif measure == "ZeroConcentratedDivergence":
                 curves[unit] = float(found)
             else:
-                raise self.world.stop(f"a measurement of OpenDP with the measure {measure} is not followed")
+                raise self.world.stop(f"we cannot follow a measurement of OpenDP with the measure {measure}")
         return Charge(self.world.place(), costs, rho=curves)
 
     def _by_law(self, real: Foreign, mechanism: Foreign, entries: Sequence[Foreign]) -> Foreign:

@@ -156,7 +156,7 @@ def _elsewhere(name: str, real: Foreign, world: World, module: str) -> Foreign:
         return real
 
     def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
-        raise world.stop(f"{module}.{name} draws from another generator than the one given")
+        raise world.stop(f"{module}.{name} draws from a generator other than the one that we pass")
 
     return draw
 
@@ -181,7 +181,9 @@ class _Inverse:
         def unit(value: Foreign) -> Foreign:
             if terms.nature(value) == "uniform":
                 return value.through(Quantile(real.__self__, real.__name__ == "isf"))
-            return real(boxes.plain(self._world, value, "a function of raw {data} has no bound"))
+            return real(
+                boxes.plain(self._world, value, "we cannot bound how much a function of raw {data} changes")
+            )
 
         made = boxes.as_objects(self._world, q)
         found = [unit(value) for value in made.ravel().tolist()]
@@ -261,7 +263,7 @@ def _of_bisect(name: str, real: Foreign, world: World) -> Foreign:
         if not boxes.has_terms(a) and not boxes.has_terms(x):
             return real(a, x, *args, **kwargs)
         if args or kwargs or real not in _BISECTING:
-            raise world.stop_raw(f"bisect.{name} of raw {{data}} is not followed")
+            raise world.stop_raw(f"we cannot follow bisect.{name} of raw {{data}}")
         return int(calling(world, np.searchsorted, (a, x), {}))
 
     return place if callable(real) else real
@@ -360,7 +362,7 @@ def _sorted(world: World) -> Foreign:
 def _compiled(real: Foreign, world: World) -> Foreign:
     def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         if has_own(args) or has_own(list(kwargs.values())):
-            raise world.stop(f"compiled code ({getattr(real, '__name__', '?')}) is not followed")
+            raise world.stop(f"we cannot follow compiled code ({getattr(real, '__name__', '?')})")
         return real(*args, **kwargs)
 
     return call

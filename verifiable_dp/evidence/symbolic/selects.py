@@ -391,7 +391,7 @@ def disclosed(world: World, value: Foreign) -> Foreign:
     elif boxes.has_own(value) or kind is boxes.Box:
         boxes.plain(world, value, "raw {data} are disclosed")
     elif not (value is None or issubclass(kind, (*_KNOWN, np.generic, np.ndarray))):
-        raise world.stop("what is disclosed is not known")
+        raise world.stop("we do not know what is disclosed")
     return value
 
 

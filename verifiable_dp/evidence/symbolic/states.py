@@ -63,10 +63,11 @@ class KeptState:
     def changed(self) -> str:
         """What is not what it was, by the names that lead there; empty if all is."""
         if len(self._rows) > _MOST:
-            return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
+            return f"we cannot tell whether one of the more than {_MOST} objects that the code keeps"
         if self._rows and self._rows[-1][0] == _CUT:
-            more = f"of more than {_NEAREST} objects of libraries that the code keeps"
-            return f"{more}, we cannot tell whether one"
+            return (
+                f"we cannot tell whether one of the more than {_NEAREST} library objects that the code keeps"
+            )
         if _of_python() != self._python:
             return f"a setting of Python ({_SETTINGS})"
         sealed = f"we cannot tell whether {self._sealed}" if self._sealed else ""
