@@ -68,7 +68,9 @@ class DistDPSE(Elimination):
     @property
     def claim(self) -> PrivacyClaim:
         """Thm 1; the adversary is the server, which sees every noisy sum."""
-        source = Source(papers.CHOWDHURY, "Theorem 1", "it concerns the sums, with real-valued noise")
+        source = Source(
+            papers.CHOWDHURY, "Theorem 1", "the theorem is about the sums, with real-valued noise"
+        )
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     def pulls(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
