@@ -373,4 +373,6 @@ def plan(scale: float) -> StudyPlan:
     )
 
 
-STUDY = Study("S5", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan)
+STUDY = Study(
+    "S5", "Every claimed rate in each of its symbols, and the choice of a private bandit", OURS, plan
+)
