@@ -306,7 +306,7 @@ def variants(own, *rows, caught=None):
 
 HIT, MISS = "refuted", "not_refuted"
 SAYS = "These versions of the algorithm leak more; the audit must catch them. This audit caught "
-SUITE = "The catalogue's suite, which overlaps with these, has"
+SUITE = "The catalogue's suite of broken variants, which overlaps with these, has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 
