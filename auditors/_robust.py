@@ -380,7 +380,7 @@ PRIVACY_MUTANTS = (
     family.SHARED_BY_ARMS,
     family.NO_FORGETTING,
     family.RAW,
-    mutant("noise of means on sums", mutants.MEAN_NOISE),
+    mutant("sums with the noise of means", mutants.MEAN_NOISE),
 )
 NO_TRUNCATION = mutant("no truncation", mutants.Untruncated)
 
