@@ -43,9 +43,12 @@ PRIVACY = (
     mutant("no depth", family.tree_of(mu=lambda rule, tree: tree.mu * math.sqrt(tree.levels))),
     family.NOT_CLIPPED,
     mutant(
-        "noise for removal only", family.tree_of(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2))
+        "noise for removal only",
+        family.tree_of(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2)),
     ),
-    mutant("noise for contexts only", family.tree_of(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2)),
+    mutant(
+        "noise for contexts only", family.tree_of(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2)
+    ),
     mutant("noise only at leaves", family.tree_of(_LeavesOnly)),
     mutant("Gram matrix without noise", family.tree_of(_RewardsOnly)),
     mutant("first user without noise", family.tree_of(_LateNoise)),

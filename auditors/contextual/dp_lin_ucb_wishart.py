@@ -42,7 +42,8 @@ PRIVACY = (
     mutant("half noise", noise_times(0.5)),
     family.NOT_CLIPPED,
     mutant(
-        "noise for contexts only", family.tree_of(freedom=lambda rule, tree: _enough(rule, change=rule.norm**2))
+        "noise for contexts only",
+        family.tree_of(freedom=lambda rule, tree: _enough(rule, change=rule.norm**2)),
     ),
     mutant("noise only at leaves", family.tree_of(_LeavesOnly)),
     mutant("first user without noise", family.tree_of(_LateNoise)),

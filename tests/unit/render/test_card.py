@@ -504,7 +504,7 @@ def test_an_interval_without_width_says_why():
 
 def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
     read, _ = shown("dp-se")
-    assert "the interval excludes 1; consistent, because it lies within the margin of 0.1 around it" in read
+    assert "the interval excludes 1, but lies within the margin of 0.1 around it, so the check is" in read
     inside = next(
         c for c in load("dp-se")["regret"]["checks"] if c["name"] == "theorem-4.3 exponent over Delta"
     )
@@ -639,7 +639,10 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
-    assert of("dist-dp-se").variant == "Note on the promise: it concerns the sums, with real-valued noise."
+    assert (
+        of("dist-dp-se").variant
+        == "Note on the promise: the theorem is about the sums, with real-valued noise."
+    )
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
     assert of("dp-robust-elimination").variant == (
