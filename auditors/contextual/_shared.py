@@ -39,7 +39,7 @@ def linear_users(n_arms: int, dimension: int) -> Linear:
     """
     theta = np.zeros(dimension)
     theta[0], theta[-1] = SLOPE * 2**0.5, MIDDLE * 2**0.5
-    name = f"linear users, K = {n_arms}, d = {dimension}"
+    name = f"users with linear rewards, K = {n_arms}, d = {dimension}"
     return Linear(tuple(theta.tolist()), n_arms, "intercept", (0.0, 1.0), name)
 
 
