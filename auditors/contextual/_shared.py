@@ -170,7 +170,7 @@ def reward_pairs(algorithm: Regression) -> list[ContextPair]:
 
 # ---------------------------------------------------------------- claims, and what breaks them
 
-OURS = "our own, by the derivation in the class"
+OURS = "our own derivation (see the class)"
 
 
 SHORT = {"horizon": 400, "alpha": 0.1}  # a probability takes many runs
@@ -239,7 +239,7 @@ def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
         found = replace(
             found, source=replace(found.source, basis=Basis.OURS, statement=SHEET.words("widened"))
         )
-    return (found, claim("learns", checks=[learns], paper="our own", factor=learns.factor))
+    return (found, claim("learns", checks=[learns], paper="our own claim", factor=learns.factor))
 
 
 def _asked(**changes: Callable[[Own], FloatArray]) -> Make:
