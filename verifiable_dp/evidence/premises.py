@@ -126,8 +126,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "each {one} enters one block",
     ),
     Taken.STATED_NOISE: _said(
-        "Each release has independent noise of the stated kind and scale; hidden noise shifts "
-        "by the declared amount.",
+        "Each release has independent noise of the stated kind and scale; hidden noise moves by its "
+        "declared shift.",
         "the stated noise",
     ),
     Taken.STATED_NOISE_OF_ITEMS: _said(

@@ -52,9 +52,9 @@ def is_printed(record: Record) -> bool:
 
 _CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
-    "of the target's code; with --rerun, it runs the audit again and compares the counts. Neither notices "
-    "a fault in this tool, a false untested assumption, or different code in production. An editor can also "
-    "write a new digest; then only --rerun exposes changed counts{}, and only a signature exposes changed "
+    "of the target's code; with it, it runs the audit again and compares its counts. Neither notices "
+    "a fault in this tool, a false untested assumption, or different code in production. An editor can write "
+    "a new digest, too: then only --rerun exposes changed counts{}, and only a signature exposes changed "
     "words, dates and declarations."
 )
 _SUITE = (

@@ -504,7 +504,7 @@ def test_an_interval_without_width_says_why():
 
 def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
     read, _ = shown("dp-se")
-    assert "the interval excludes 1, but lies within the margin of 0.1 around it, so the check is" in read
+    assert "the interval excludes 1; consistent, because it lies within the margin of 0.1 around it" in read
     inside = next(
         c for c in load("dp-se")["regret"]["checks"] if c["name"] == "theorem-4.3 exponent over Delta"
     )

@@ -247,6 +247,6 @@ def margin_decides(claimed: JsonValue, margin: JsonValue, result: Json) -> list[
     if float(result["lower"]) <= float(claimed) <= float(result["upper"]):
         return []
     return [
-        f"the interval excludes {digits(claimed)}, but lies within the margin of {digits(margin)} around it, "
-        "so the check is consistent"
+        f"the interval excludes {digits(claimed)}; consistent, because it lies within the margin of "
+        f"{digits(margin)} around it"
     ]

@@ -222,7 +222,7 @@ def who_wins(table: Check) -> str:
     first, second = table.statistics["algorithms"]
     return (
         f"Of {len(wins)} rows, {first} has the smaller clean regret in {wins.count(first)} and {second} in "
-        f"{wins.count(second)}. In {wins.count(NEITHER)}, the interval for the difference contains 0."
+        f"{wins.count(second)}. In {wins.count(NEITHER)} the interval of the difference contains 0."
     )
 
 
@@ -248,9 +248,9 @@ def against_the_floor(table: Check) -> str:
         "regret in "
         f"{idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for {second}. "
         f"At alpha = {alphas}, the regret of {first} is at most this many times that lower bound: "
-        f"{_multiples(bad, _paid)}. If a gap is at most 4 beta, the proof does not show that "
-        "the arms are told apart. A gap of 4 beta would cost this many times that lower bound: "
-        f"{_multiples(bad, _unseparated)}.{_steady(bad)}"
+        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which its proof does not tell arms "
+        "apart, "
+        f"would cost this many times that lower bound: {_multiples(bad, _unseparated)}.{_steady(bad)}"
     )
 
 
@@ -271,9 +271,10 @@ def what_is_separated(table: Check) -> str:
     return (
         f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} tells "
         f"the arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. "
-        f"In {len(late)} rows, {second} does not finish an epoch by T. Because the best arm was removed, "
-        f"regret exceeds that of playing all arms equally in {worse[0]} rows for {first} and in {worse[1]} "
-        f"for {second}."
+        f"In {len(late)} rows, "
+        f"{second} ends no epoch by T. Because the best arm was removed, regret exceeds that of playing "
+        "all arms equally "
+        f"in {worse[0]} rows for {first} and in {worse[1]} for {second}."
     )
 
 
