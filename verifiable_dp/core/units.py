@@ -49,12 +49,12 @@ _UNITS = {
         "the rewards of one round differ",
     ),
     Unit.CONTEXT: (
-        "one round of a user: its context and its rewards",
+        "one round of a user: the context and the rewards",
         "the context and the rewards of one round",
         "one user's context and rewards differ",
     ),
     Unit.ROUND: (
-        "one round of a user: its rewards",
+        "one round of a user: the rewards",
         "the rewards of one round",
         "one user's rewards differ",
     ),

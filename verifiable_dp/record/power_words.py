@@ -36,7 +36,7 @@ def detected(record: Record) -> str:
         return f"{_sampled(tried)}; smaller leaks, and leaks of another kind, may pass."
     return (
         f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. A "
-        "leak of that size that shows at other events alone may go unnoticed."
+        "leak of that size that shows only at other events may go unnoticed."
     )
 
 

@@ -193,7 +193,7 @@ QUESTIONS = (
     Question(
         "threat_hypotheses",
         "harm to prevent",
-        "Which harm must be prevented, described as two worlds that nobody must be able to tell apart?",
+        "Which harm must be prevented, described as two worlds that must look the same to everyone?",
         _listed(_PAIR),
         '[{ harm = "<a reader finds out that one visitor clicked in round 2>", '
         "world_0 = [[0.0, 1.0], [0.0, 0.0]], world_1 = [[0.0, 1.0], [1.0, 0.0]] }]",

@@ -194,7 +194,7 @@ def test_the_users_of_both_worlds_follow_the_same_actions():
         assert (seen[0][game.round][0] != seen[1][game.round][0]).any()
 
 
-@pytest.mark.parametrize("mutant", ["half noise", "noise at leaves only"])
+@pytest.mark.parametrize("mutant", ["half noise", "noise only at leaves"])
 def test_adversaries_refute_mutants(mutant):
     (found,) = (m for m in registry.auditor("dp-lin-ucb").mutants if m.name == mutant)
     algorithm = found.make(vdp.make("dp-lin-ucb", **SMALL))

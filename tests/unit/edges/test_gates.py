@@ -313,7 +313,7 @@ SAYS = (
     "Each of these versions of the algorithm has one planted fault, in its privacy. "
     "The audit must catch those that break the promise. This audit caught "
 )
-SUITE = "The catalogue's suite, which overlaps with these, has"
+SUITE = "The catalogue's suite of broken variants, which overlaps with these, has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 

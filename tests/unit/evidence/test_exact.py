@@ -197,7 +197,7 @@ def test_the_correct_algorithm_is_not_refuted(name, changes):
 
 
 @pytest.mark.parametrize(
-    "name", ["half noise", "one draw for all arms", "raw comparison", "noise of means on sums"]
+    "name", ["half noise", "one draw for all arms", "raw comparison", "sums with the noise of means"]
 )
 def test_mutants_are_refuted(two_arms, name):
     algorithm, pairs = two_arms

@@ -405,8 +405,8 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "This audit caught 15 of its 15 broken variants. The catalogue's suite, which overlaps with these, "
-        f"has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
+        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants, which "
+        f"overlaps with these, has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -424,7 +424,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
     assert "This audit caught 11 of its 12 broken variants. " in page
-    assert "suite, which overlaps with these, has 43: " in page
+    assert "which overlaps with these, has 43: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -639,7 +639,10 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
-    assert of("dist-dp-se").variant == "Note on the promise: it concerns the sums, with real-valued noise."
+    assert (
+        of("dist-dp-se").variant
+        == "Note on the promise: the theorem is about the sums, with real-valued noise."
+    )
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
     assert of("dp-robust-elimination").variant == (
