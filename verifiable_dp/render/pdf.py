@@ -48,7 +48,7 @@ def to_pdf(record: Record, around: summary_card.Around = summary_card.ALONE) -> 
 
 
 def _spaced(page: str) -> str:
-    """With the space before a link on its own: WeasyPrint 70 ends a line that has no room for it at its first word."""
+    """With the space before a link on its own: else WeasyPrint 70 ends some lines at their first word."""
     return re.sub(r" (?=<a )", "<span> </span>", page)
 
 

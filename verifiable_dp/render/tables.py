@@ -69,7 +69,7 @@ def arranged(page: str, *, whole: bool = False) -> str:
 
 
 def _unbroken(page: str) -> str:
-    """A page on which no line ends within a number or an option, or between a name, its sign and its value."""
+    """A page on which no line ends within a number, an option, or a name with sign and value."""
     return _WHOLE.sub(
         lambda found: f'<span class="whole">{found["whole"]}</span>' if found["whole"] else found[0], page
     )
