@@ -328,7 +328,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         "signature": "AA==",
     }
     assert sidecars.of(path, Record.of(record)).signature is None
-    assert "no signature found; check with verify --key" in render(Record.of(record), drawn=False)
+    assert "no signature found; check with verify" in render(Record.of(record), drawn=False)
     for text, said in (
         (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
         (
@@ -340,6 +340,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
         page = render(Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record)))
+        page = re.sub("</?span[^>]*>", "", page)  # which keep a line from ending within an option
         assert "a signature file was found" in page
         assert said in page
 
