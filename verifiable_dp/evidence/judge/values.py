@@ -424,10 +424,11 @@ def shapes(value: Foreign, at: Foreign) -> bool:
 def _place_of_out(value: Foreign) -> float:
     """Where a function of NumPy's takes an array to write into; the third place where it does not say."""
     try:
-        names = [*inspect.signature(value).parameters]
+        given = inspect.signature(value).parameters
     except ValueError:
         return 2
-    return names.index("out") if "out" in names else math.inf
+    placed = "out" in given and given["out"].kind is not inspect.Parameter.KEYWORD_ONLY
+    return [*given].index("out") if placed else math.inf
 
 
 def is_fresh(value: Foreign) -> bool:
