@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.factors import Factors
-from verifiable_dp.evidence.judge.flow import Function, parameters
+from verifiable_dp.evidence.judge.flow import Function, names_in, parameters
 from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
@@ -135,6 +135,10 @@ class Calls(Factors):
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
         known, written = self.given_at.setdefault((node, target), set()), self.written_as(part)
+        read = {self.key(name) for name in names_in(part, ast.Load)} if part is not None else set()
+        if self.placed and (value.level == PUBLIC or read & self.given_public):
+            self.changed = self.changed or (node, target) not in self.given_public
+            self.given_public.add((node, target))
         if again:
             value = self.handed_on(part, value)
         self.changed = self.changed or written not in known

@@ -155,6 +155,7 @@ class Marks:
         self.consumed: set[ast.AST] = set()  # generator expressions that are taken to their ends
         self.begun: set[Foreign] = set()  # names that are given what is not empty
         self.given_at: dict[Foreign, set[Foreign]] = {}  # parameters, and what they are given
+        self.given_public: set[Foreign] = set()  # of these, which are given what is the same in all runs
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])

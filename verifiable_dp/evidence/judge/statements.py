@@ -312,7 +312,7 @@ class Statements(Expressions):
         _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = not (target.slice.lower or target.slice.upper or target.slice.step)
-        fixed = self.placed and not at.level and not whole
+        fixed = not whole and self.is_fixed(target.slice, at)
         rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own - {NUMBER} else PUBLIC

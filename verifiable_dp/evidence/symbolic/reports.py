@@ -1,7 +1,7 @@
 """Reports of the local model: what noise has hidden of one reward leaves its user, and everybody sees it.
 
 The claim: no set of values of the reports of one reward is more than e^epsilon times as likely for another
-reward. The bound: (1) whenever a statement or a call of the code takes a number in which noise hides data,
+reward. The bound: (1) where a statement, a call or a comparison takes a number in which noise hides data,
 that number is shown, so the run shows all that leaves a user, however it is stored, and what its actions are
 made of then. (2) Whatever is shown or decided, coins included, follows from the data of one unit; else there
 is no bound. Say S and S' differ in one reward. What is shown before it is reported does not follow from it.
@@ -38,7 +38,7 @@ def reported(world: World, value: Foreign) -> Foreign:
 
 
 class Reporting(ast.NodeTransformer):
-    """Hands what statements and calls take to `reported`."""
+    """Hands what statements, calls and comparisons take to `reported`."""
 
     def visit_Call(self, node: ast.Call) -> Foreign:
         """What a call is given."""
@@ -46,6 +46,19 @@ class Reporting(ast.NodeTransformer):
         node.args = list(map(_shown, node.args))
         for word in node.keywords:
             word.value = _shown(word.value)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Foreign:
+        """What it returns."""
+        self.generic_visit(node)
+        node.body = _shown(node.body)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> Foreign:
+        """What is compared."""
+        self.generic_visit(node)
+        if not any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):  # which `calls.identical` asks
+            node.left, node.comparators = _shown(node.left), list(map(_shown, node.comparators))
         return node
 
     def _stores(self, node: Foreign) -> Foreign:
@@ -61,5 +74,6 @@ class Reporting(ast.NodeTransformer):
 def _shown(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Starred):
         node.value = _shown(node.value)
+    if isinstance(node, ast.Starred | ast.Constant):
         return node
     return ast.copy_location(called_here("reported", node), node)
