@@ -28,12 +28,9 @@ class Places(Loops):
         self.looked = self.marks
         return found
 
-    def is_fixed(self, node: ast.expr, at: Value) -> bool:
-        """Whether a place is the same in all runs, or may be: some call gives a parameter such a place.
-
-        What calls give is known only when all else is (`placed`).
-        """
-        keys = {self.key(name) for name in names_in(node, ast.Load)}
+    def is_fixed(self, node: ast.expr | None, at: Value) -> bool:
+        """Whether a place may be the same in all runs; what calls give is known when all else is."""
+        keys = {self.key(name) for name in names_in(node, ast.Load)} if node is not None else set()
         if self.placed:
             return not at.level or not keys.isdisjoint(self.given_public)
         return not at.level and not at.turn and keys.isdisjoint(self.given_at)

@@ -272,9 +272,7 @@ class Statements(Expressions):
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
             self.named_whole(target)
-            known = self.kept.setdefault(target.attr, set())
-            self.changed = self.changed or where(target) not in known
-            known.add(where(target))
+            self.note(self.kept.setdefault(target.attr, set()), where(target))
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)

@@ -424,11 +424,11 @@ def shapes(value: Foreign, at: Foreign) -> bool:
 def _place_of_out(value: Foreign) -> float:
     """Where a function of NumPy's takes an array to write into; the third place where it does not say."""
     try:
-        given = inspect.signature(value).parameters
+        given = inspect.signature(value).parameters.items()
     except ValueError:
         return 2
-    placed = "out" in given and given["out"].kind is not inspect.Parameter.KEYWORD_ONLY
-    return [*given].index("out") if placed else math.inf
+    names = [name for name, one in given if one.kind is not one.KEYWORD_ONLY]
+    return names.index("out") if "out" in names else math.inf
 
 
 def is_fresh(value: Foreign) -> bool:
