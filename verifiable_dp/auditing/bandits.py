@@ -218,9 +218,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     @property
     def boundable(self) -> bool:
         """Whether an upper bound on what its actions give away says something of the claim."""
-        local = self.request.promise.model == "local"
         together = self.form and self.kind == "play_many"
-        return self._followed and not (self.given or together or local or self.ground.unlike)
+        return self._followed and not (self.given or together or self.ground.unlike)
 
     @property
     def adaptive(self) -> bool:

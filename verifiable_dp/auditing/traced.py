@@ -402,7 +402,8 @@ def bound(
     known = _known(function)
     form, played = inputs.form, Runs(function) if many else function
     if form is None:
-        program = Program(played, (horizon, n_arms), inputs.bounds, known=known)
+        local = promise.model == "local"
+        program = Program(played, (horizon, n_arms), inputs.bounds, known=known, local=local)
     else:
         shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
         program = Crowd(played, shape, inputs.bounds, None, form, *seen, known=known)

@@ -242,11 +242,8 @@ class Expressions(Calls):
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return (
-                self.ask(self.of(node.operand), node.operand)
-                .steep()
-                ._replace(own=NONE, data=False, truth=True)
-            )
+            asked = self.ask(self.of(node.operand), node.operand)
+            return asked.steep()._replace(own=NONE, data=False, truth=True)
         value = self.of(node.operand)
         return value.steep() if isinstance(node.op, ast.Invert) else value
 

@@ -272,9 +272,7 @@ class Statements(Expressions):
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
             self.named_whole(target)
-            known = self.kept.setdefault(target.attr, set())
-            self.changed = self.changed or where(target) not in known
-            known.add(where(target))
+            self.note(self.kept.setdefault(target.attr, set()), where(target))
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
@@ -312,7 +310,7 @@ class Statements(Expressions):
         _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = not (target.slice.lower or target.slice.upper or target.slice.step)
-        fixed = not at.level and not whole and (self.placed or not at.turn)
+        fixed = not whole and self.is_fixed(target.slice, at)
         rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own - {NUMBER} else PUBLIC

@@ -438,9 +438,10 @@ def shapes(value: Foreign, at: Foreign) -> bool:
 def _place_of_out(value: Foreign) -> float:
     """Where a function of NumPy's takes an array to write into; the third place where it does not say."""
     try:
-        names = [*inspect.signature(value).parameters]
+        given = inspect.signature(value).parameters.items()
     except ValueError:
         return 2
+    names = [name for name, one in given if one.kind is not one.KEYWORD_ONLY]
     return names.index("out") if "out" in names else math.inf
 
 

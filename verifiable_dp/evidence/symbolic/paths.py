@@ -123,7 +123,7 @@ def traced(
 ) -> TracedRun:
     """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
-    world.known, world.disclosed = program.known, program.disclosed
+    world.known, world.disclosed, world.local = program.known, program.disclosed, program.local
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
     try:

@@ -401,6 +401,8 @@ class World:
         of others that it looks up.
     disclosed
         Expressions, by file and position, of which the adversary is told all numbers that they are made of.
+    local
+        Whether what noise hides has to be a report of one unit's data (`reports`).
     given
         The atoms of the data themselves, which are floats.
     mixes_types
@@ -449,6 +451,7 @@ class World:
     wide: set[tuple[Foreign, int]] = field(default_factory=set)
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
+    local: bool = False
     given: frozenset[Atom] = frozenset()
     mixes_types: bool = False
     largest: float = 0.0
@@ -509,7 +512,13 @@ class World:
         at = self.here(None)
         if at is not None and any(high > 0 for _, high in charge.costs.values()):
             self.sums.add((*at[:2], Summed.TOLD))
+        self.is_report({unit for unit, costs in charge.costs.items() if any(costs)} | charge.rho.keys())
         self.charges.append(charge)
+
+    def is_report(self, units: Iterable[Foreign]) -> None:
+        """End the bound in the local model where what noise hides is not of one unit alone."""
+        if self.local and len({unit.unit if type(unit) is Part else unit for unit in units}) > 1:
+            raise self.stop_raw("{data} of several rounds are combined before noise hides them")
 
     def widely(self, many: Foreign) -> None:
         """Note a public draw of so many values that paths see but a few of them."""
@@ -572,6 +581,7 @@ class World:
     def sees(self, item: Row | Winner) -> None:
         """Note what is seen; the bound ends where floats are too coarse for the noise that hides it."""
         for row in item.rows if isinstance(item, Winner) else (item,):
+            self.is_report(unit for atom, weight in row.raw.items() if weight for unit in atom.moves)
             if row.raw and row.noise:
                 floats = [atom for atom in row.raw if not atom.whole]
                 ends = (end for atom in floats for end in (atom.low, atom.high) if math.isfinite(end))
