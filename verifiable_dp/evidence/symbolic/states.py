@@ -134,12 +134,12 @@ def _walked(
     Also whether code holds it, and not a library's object. What these hold comes last, and of it the nearest
     `_NEAREST` alone; then `_CUT`.
     """
-    seen, left = dict[int, Foreign](), _NEAREST
-    waiting = deque((one.__qualname__, one, 0) for one in getattr(scopes, "functions", ()))
-    waiting += ((str(scope.get("__name__")), scope, 0) for scope in scopes.values())
-    later = deque[tuple[str, Foreign, int]]()
+    seen, left, used = dict[int, Foreign](), _NEAREST, _used(scopes)
+    waiting = deque((one.__qualname__, one, 0, "") for one in getattr(scopes, "functions", ()))
+    waiting += ((str(scope.get("__name__")), scope, 0, "") for scope in scopes.values())
+    later = deque[tuple[str, Foreign, int, str]]()
     while waiting or (later and left):
-        way, value, depth = (waiting or later).popleft()
+        way, value, depth, top = (waiting or later).popleft()
         if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
@@ -149,10 +149,23 @@ def _walked(
         depth += type(value).__module__ not in (*_CONTAINERS, *own)
         if depth <= _DEEPEST:
             for name, one in content.items():
-                found = f"{way}.{name}" if isinstance(name, str) else way, one, depth
+                first = top or (name if isinstance(name, str) else "")
+                found = f"{way}.{name}" if isinstance(name, str) else way, one, depth, first
                 (later if depth else waiting).append(found)
-    if later:
+    if any(first in used for *_, first in later):
         yield _CUT, None, {}, False
+
+
+def _used(scopes: Mapping[str, dict[str, Foreign]]) -> set[str]:
+    """Names that functions and methods of modules read from outside of them; empty stands for any."""
+    held = [value for scope in scopes.values() for value in scope.values()]
+    held += [part for value in held if isinstance(value, type) for part in vars(value).values()]
+    codes, found = [getattr(value, "__code__", None) for value in held], {""}
+    while codes:
+        if isinstance(code := codes.pop(), types.CodeType):
+            found |= {*code.co_names}
+            codes += code.co_consts
+    return found
 
 
 def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
