@@ -6,6 +6,7 @@ What is claimed is of the report of each reward, not of the actions.
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import numpy as np
 
@@ -173,6 +174,36 @@ def one_sided_in_a_condition(rewards, rng):
     return [0] * len(rewards)
 
 
+def one_sided_in_a_queue(rewards, rng):
+    seen = deque(rewards[t, 0] + rng.exponential(1 / EPSILON) for t in range(1))
+    return [int(seen[0] - rng.exponential(1 / EPSILON) < 0)] * len(rewards)
+
+
+def one_sided_in_a_loop(rewards, rng):
+    for noisy in [rewards[0, 0] + rng.exponential(1 / EPSILON)]:
+        told = int(noisy - rng.exponential(1 / EPSILON) < 0)
+    return [told] * len(rewards)
+
+
+def one_sided_in_two_steps(rewards, rng):
+    total = rewards[0, 0]
+    total += rng.exponential(1 / EPSILON)
+    return [int(total - rng.exponential(1 / EPSILON) < 0)] * len(rewards)
+
+
+def one_sided_in_an_entry(rewards, rng):
+    totals, arm = np.zeros(2), 1
+    totals[arm] = rewards[0, 0]
+    totals[arm] += rng.exponential(1 / EPSILON)
+    return [int(totals[arm] - rng.exponential(1 / EPSILON) < 0)] * len(rewards)
+
+
+def one_sided_in_place(rewards, rng):
+    totals = np.array(rewards[0, :1])
+    np.add(totals, rng.exponential(1 / EPSILON, 1), out=totals)
+    return [int(totals[0] - rng.exponential(1 / EPSILON) < 0)] * len(rewards)
+
+
 def one_sided_by_a_key(rewards, rng):
     best = max(range(2), key=lambda arm: arm * rewards[0, 0] + rng.exponential(1 / EPSILON))
     return [best] * len(rewards)
@@ -221,5 +252,8 @@ LEAKS = [
     noise_that_shrinks,
 ]
 # The actions cost no more than is claimed, and what the collector sees costs infinitely much.
-ONE_SIDED = [one_sided, one_sided_in_a_list, one_sided_in_a_condition, one_sided_by_a_key]
+ONE_SIDED = [
+    *(one_sided, one_sided_in_a_list, one_sided_in_a_condition, one_sided_by_a_key, one_sided_in_a_queue),
+    *(one_sided_in_a_loop, one_sided_in_two_steps, one_sided_in_an_entry, one_sided_in_place),
+]
 CENTRAL = [added_up_first, decided_together, chosen_together, bit_of_two, difference_of_two]  # of several

@@ -841,6 +841,20 @@ def test_one_draw_for_several_rewards_is_no_report():
     assert checked(Collected, "central").result["holds"]
 
 
+def bounded(kind, model="local"):
+    _, function = taken(kind, GivenRole(CLAIM))
+    found, ended, _ = traced.bound(function, "x.py:x", Inputs(2, HORIZON), 0.0, Promise(CLAIM, model=model))
+    return found.epsilon if found else ended.what
+
+
+def test_a_local_claim_is_bounded_by_what_the_reports_of_a_reward_cost():
+    """Controls: bits that are too true, and rewards that are added up first, which has a central bound."""
+    assert bounded(Bits) == pytest.approx(CLAIM)
+    assert bounded(TooTrueBits) == pytest.approx(1.0)
+    assert "several rounds are combined" in bounded(Collected)
+    assert bounded(Collected, "central") == pytest.approx(CLAIM)
+
+
 def test_the_record_says_so_and_the_verdict_is_that_of_tracing():
     limits = {"n_arms": 2, "horizon": HORIZON, "budget": "smoke", "in_process": True}
     report = api.audit(TooLittle, epsilon=CLAIM, model="local", runs=400, **limits)

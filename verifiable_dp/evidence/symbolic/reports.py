@@ -41,18 +41,47 @@ class Reporting(ast.NodeTransformer):
     """Hands what statements, calls and comparisons take to `reported`."""
 
     def visit_Call(self, node: ast.Call) -> Foreign:
-        """What a call is given."""
+        """What a call is given, and what it gives."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "at":
+            raise ValueError("np.add.at changes an array and does not return it")
         self.generic_visit(node)
         node.args = list(map(_shown, node.args))
         for word in node.keywords:
             word.value = _shown(word.value)
-        return node
+        return _shown(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> Foreign:
         """What it returns."""
         self.generic_visit(node)
         node.body = _shown(node.body)
         return node
+
+    def _makes(self, node: Foreign) -> Foreign:
+        """What a comprehension makes, one by one."""
+        self.generic_visit(node)
+        node.elt = _shown(node.elt)
+        return node
+
+    visit_GeneratorExp = visit_ListComp = visit_SetComp = _makes
+
+    def _turns(self, node: Foreign) -> Foreign:
+        """What a loop goes through."""
+        self.generic_visit(node)
+        node.iter = _shown(node.iter)
+        return node
+
+    visit_For = visit_comprehension = _turns
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Foreign:
+        """What is there then."""
+        self._stores(node)
+        there: Foreign = node.target
+        if isinstance(there, ast.Subscript) and _calls(there.slice):
+            there = there.value
+        if _calls(there):
+            raise ValueError("what is changed cannot be named again")
+        loaded = ast.parse(ast.unparse(there), mode="eval").body
+        return [node, ast.copy_location(ast.Expr(_shown(loaded)), node)]
 
     def visit_Compare(self, node: ast.Compare) -> Foreign:
         """What is compared."""
@@ -68,7 +97,11 @@ class Reporting(ast.NodeTransformer):
             node.value = _shown(node.value)
         return node
 
-    visit_Assign = visit_AnnAssign = visit_AugAssign = visit_Return = visit_NamedExpr = visit_Yield = _stores
+    visit_Assign = visit_AnnAssign = visit_Return = visit_NamedExpr = visit_Yield = _stores
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Call | ast.NamedExpr | ast.Await | ast.Yield) for part in ast.walk(node))
 
 
 def _shown(node: ast.expr) -> ast.expr:
