@@ -115,7 +115,7 @@ class Expressions(Calls):
         if base.things and name in self.names.of_system[self.names.home[self.scope]]:
             self.tell(node, outside.READS, name)
         known = name in self.names.methods or name == "__init__" if called else name in _NAMES
-        if name == _KIND or (base.refs and name[:2] == "__" and not known):
+        if name in (_KIND, "__hash__") or (base.refs and name[:2] == "__" and not known):
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":

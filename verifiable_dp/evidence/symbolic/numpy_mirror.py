@@ -36,7 +36,15 @@ from verifiable_dp.evidence.symbolic import (
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas
-from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, refused, secret
+from verifiable_dp.evidence.symbolic.randoms import (
+    OWN_CLASS,
+    FollowedRandom,
+    Refused,
+    Sources,
+    name_of_secret,
+    refused,
+    secret,
+)
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
@@ -80,6 +88,8 @@ class _Function:
             raise outside.stopped(self._world, what)
         if not (has_own(args) or has_own(list(kwargs.values()))):
             found = self._real(*args, **kwargs)
+            if self._real is np.empty or self._real is np.empty_like:
+                found = _unset(found)
             return _boxed(self._world, found, (*args, *kwargs.values()))
         if isinstance(self._real, np.ufunc):
             args = tuple(wrapped(self._world, a) if type(a) in (list, tuple) else a for a in args)
@@ -188,6 +198,15 @@ class _Inverse:
         made = boxes.as_objects(self._world, q)
         found = [unit(value) for value in made.ravel().tolist()]
         return (wrapped(self._world, found).reshape(made.shape) if made.ndim else found[0]) * scale + loc
+
+
+def _unset(found: Foreign) -> Foreign:
+    """An array whose entries may be anything until they are set: what is read of them then shows."""
+    if found.dtype.kind in "fc":
+        found.fill(np.nan)
+    elif found.dtype.kind in "iu":
+        found.fill(np.iinfo(found.dtype).max)
+    return found
 
 
 def _is_law(value: Foreign) -> bool:
@@ -397,6 +416,8 @@ def _replacement(value: Foreign, world: World) -> Foreign:
     if called := name_of_secret(value):
         return _of_secrets(called, value, world)
     if isinstance(value, random.SystemRandom):
+        if type(value) is not random.SystemRandom or vars(value).keys() - {"gauss_next"}:
+            return Refused(world, OWN_CLASS)
         return FollowedRandom(world, random.Random(world.chooser.number))
     if compiles(value):
         return _compiled(value, world)

@@ -344,7 +344,9 @@ class Sources:
     def instead_of(self, value: Foreign) -> Foreign:
         """What takes the place of an object of the user's module; None for nothing."""
         if isinstance(value, np.random.Generator | _RANDOM_STATE):
-            return self._of_bits(bits_of(value))
+            if type(value) in (np.random.Generator, _RANDOM_STATE):
+                return self._of_bits(bits_of(value))
+            return None if self._world is None else Refused(self._world, OWN_CLASS)
         if value is _RANDOM_STATE:
             return self.states
         if value is _DEFAULT_RNG:
@@ -362,6 +364,7 @@ class Sources:
         return self._instead[id(bits)]
 
 
+OWN_CLASS = "the code draws from a generator of a class of its own"
 _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 

@@ -25,6 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.doors import is_own_class
 from verifiable_dp.evidence.judge.replay import Key
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
@@ -1024,6 +1025,7 @@ def number(value: Foreign) -> Foreign:
 
 
 _PLAIN = (int, float, np.integer, np.floating, np.bool_)
+_KNOWN = {int, float, bool, *np.sctypeDict.values()}  # Python asks a subclass first what an operation gives
 
 
 def _operate(
@@ -1035,6 +1037,8 @@ def _operate(
     lazy = nature(right)  # first, for they say that they are numbers
     if lazy:
         return function(left, right.term()) if lazy in ("uniform", "coin") else NotImplemented
+    if isinstance(right, _PLAIN) and type(right) not in _KNOWN and not is_own_class(type(right)):
+        raise left.world.stop("a number of a class of the code's own meets data or noise")
     return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
 
 
