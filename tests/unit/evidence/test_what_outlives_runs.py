@@ -34,6 +34,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.user_code import unshown
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
@@ -799,89 +800,16 @@ def test_randomness_of_the_system_is_no_reading():
     assert not outside.read_by(random.random)
 
 
-class Noise(np.random.Generator):
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        return super().laplace(loc, 0.0, size)
-
-
-class OwnSystem(random.SystemRandom):
-    def random(self):
-        return round(super().random(), 2)
-
-
-class Euros(float):
-    def __rmul__(self, other):
-        return min(float(other), 10.0)
-
-
-NOISE, SYSTEM, OWN_SYSTEM, UNIT = Noise(np.random.PCG64()), random.SystemRandom(), OwnSystem(), Euros(1.0)
-
-
-def by_its_own_generator(data, rng):
-    return data.sum() + NOISE.laplace(0, 2)
-
-
-def by_its_own_system(data, rng):
-    return data.sum() + OWN_SYSTEM.expovariate(0.5) - OWN_SYSTEM.expovariate(0.5)
-
-
-def by_its_own_number(data, rng):
-    return data.sum() + rng.laplace(0, 2) * UNIT
-
-
-def by_what_was_never_set(data, rng):
-    scales = np.empty(3)
-    scales[:2] = 1.0
-    return data.sum() + rng.laplace(0, 2) * scales[2]
-
-
-def shows_what_was_never_set(data, rng):
-    shown = np.empty(3)
-    shown[0] = data.sum() + rng.laplace(0, 2)
-    return shown
-
-
-def adds(values, rng):
-    values[0] += rng.laplace(0, 2)
-    return True
-
-
-def in_an_assert(data, rng):
-    values = [float(data.sum())]
-    assert adds(values, rng)
-    return values[0]
-
-
-def sets_in_an_assert(data, rng):
-    assert (drawn := rng.laplace(0, 2)) < 1e300
-    return data.sum() + drawn
-
-
-def by_a_hash(data, rng):
-    return data[0] if "text".__hash__() == 3 else noisy(data, rng)
-
-
-def rightly(data, rng):
-    assert data.ndim == 1, f"{len(data)} entries"
-    assert np.all(np.isfinite(np.ones(3)))
-    whole, scales = np.empty(len(data)), np.empty(3, int)
-    scales[:] = 1
-    for i in range(len(data)):
-        whole[i] = data[i]
-    return whole.sum() + scales[2] * (SYSTEM.expovariate(0.5) - SYSTEM.expovariate(0.5))
-
-
 @pytest.mark.parametrize(
     ("release", "why"),
     [
-        (by_its_own_generator, "a generator of a class of its own"),
-        (by_its_own_system, "a generator of a class of its own"),
-        (by_its_own_number, "a number of a class of the code's own"),
-        (by_what_was_never_set, "not finite"),
-        (shows_what_was_never_set, "different values"),
-        (in_an_assert, "python -O"),
-        (sets_in_an_assert, "python -O"),
-        (by_a_hash, "__hash__"),
+        (unshown.by_its_own_generator, "a generator of a class of its own"),
+        (unshown.by_its_own_system, "a generator of a class of its own"),
+        (unshown.by_its_own_number, "a number of a class of the code's own"),
+        (unshown.by_what_was_never_set, "not finite"),
+        (unshown.shows_what_was_never_set, "different values"),
+        (unshown.in_an_assert, "python -O"),
+        (unshown.by_a_hash, "__hash__"),
     ],
 )
 def test_what_a_traced_run_does_not_show_ends_the_bound(release, why):
@@ -890,4 +818,4 @@ def test_what_a_traced_run_does_not_show_ends_the_bound(release, why):
     Control: the same without its fault.
     """
     assert why in explore(Program(release, (1,), (0.0, 1.0)), 1).failure
-    assert explore(Program(rightly, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+    assert explore(Program(unshown.rightly, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
