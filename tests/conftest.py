@@ -1,6 +1,7 @@
 """Fixtures of the whole suite."""
 
 import gc
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,6 +33,25 @@ def pytest_make_parametrize_id(val):
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config, items):
     night.wait(config, items)
+
+
+CLOCK = night.Clock()
+
+
+def pytest_runtest_logstart():
+    CLOCK.start()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef):
+    with CLOCK.shared() if fixturedef.scope != "function" else nullcontext():
+        yield
+
+
+@pytest.hookimpl(tryfirst=True)  # before the report is made
+def pytest_runtest_makereport(item, call):
+    if call.when == "teardown":
+        CLOCK.note(item)
 
 
 def pytest_collection_finish():

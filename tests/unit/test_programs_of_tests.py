@@ -52,11 +52,17 @@ def test_the_dearest_cases_wait_until_the_day_is_short_enough(day, next_one):
     assert night.waiting(SECONDS, [], day) == sorted(f"unit/test_a.py::{name}" for name in dear)
 
 
-def test_what_notices_a_fault_does_not_wait():
-    """Broken variant: names of the pages are not looked at."""
+def test_what_notices_a_fault_and_the_cheapest_case_of_a_file_do_not_wait():
+    """Broken variants: names of the pages are not looked at; a file has no case by day."""
     kept = ["unit/test_a.py::test_many[c]", "unit/test_a.py::test_slow"]
-    dear = ["test_dear", "test_many[a]", "test_many[b]", "test_one"]
+    dear = ["test_dear", "test_many[b]", "test_one"]
     assert night.waiting(SECONDS, kept, 0) == [f"unit/test_a.py::{name}" for name in dear]
+
+
+def test_edge_tables_do_not_wait():
+    """Broken variant: `ALWAYS` is not looked at."""
+    seconds = {f"{folder}/test_a.py::test_b[{i}]": 9.0 for folder in ("unit/edges", "unit/core") for i in "abc"}
+    assert night.waiting(seconds, [], 0) == [f"unit/core/test_a.py::test_b[{i}]" for i in "bc"]
 
 
 def test_pages_name_tests_with_their_cases(tmp_path):
@@ -70,17 +76,35 @@ def test_pages_name_tests_with_their_cases(tmp_path):
 def test_times_are_read_from_a_report(tmp_path):
     report = tmp_path / "times.xml"
     report.write_text(
-        '<testsuites><testsuite><testcase classname="tests.unit.test_a" name="test_b[1]" time="0.25"/>'
-        "</testsuite></testsuites>"
+        '<testsuites><testsuite><testcase classname="tests.unit.test_a" name="test_b[1]" time="9"><properties>'
+        f'<property name="x" value="1"/><property name="{night.SPENT}" value="0.25"/></properties></testcase>'
+        '<testcase classname="tests.unit.test_a" name="test_c" time="9"/></testsuite></testsuites>'
     )
-    assert night.timed(report) == {"unit/test_a.py::test_b[1]": 0.25}
+    assert night.timed(report) == {"unit/test_a.py::test_b[1]": 0.25, "unit/test_a.py::test_c": 0.0}
 
 
-def test_the_list_is_sorted_and_holds_nothing_that_a_page_needs():
-    """Broken variant: a threat or a fault is noticed at night only."""
-    listed, pages = night.listed(), (night.HERE / "faults.md", night.HERE.parent / "SECURITY.md")
+def test_cpu_seconds_are_those_of_a_case_alone(monkeypatch):
+    """Broken variants: time on the clock; processes are left out; what a module shares is counted."""
+    own, waited_for, clock = (1, 2, 4, 5), (10, 10, 10.25, 10.5), (100, 200, 300, 400)
+    times = iter([(a / 2, a / 2, b / 2, b / 2, c) for a, b, c in zip(own, waited_for, clock, strict=True)])
+    monkeypatch.setattr("os.times", lambda: next(times))
+    timer, item = night.Clock(), SimpleNamespace(user_properties=[])
+    timer.start()
+    with timer.shared():
+        pass
+    timer.note(item)
+    monkeypatch.undo()
+    assert item.user_properties == [(night.SPENT, "2.250")]
+
+
+def test_the_list_is_sorted_and_holds_nothing_that_never_waits():
+    """Broken variant: a threat, a fault or a refusal is noticed at night only."""
+    listed = night.listed()
     assert listed == sorted({*listed})
-    assert not {*listed} & night.needed(*pages)
+    assert not {case for case in listed if {case, case.partition("[")[0]} & night.kept()}
+    assert not [case for case in listed if case.startswith(night.ALWAYS)]
+    refused = {*refusals.table().values(), *refusals.table("words").values()}
+    assert {test.removeprefix("tests/") for test in refused} < night.kept()
 
 
 @pytest.mark.parametrize(("args", "gone"), [(["tests"], ["unit/test_a.py::test_gone"]), (["a.py::b"], [])])
