@@ -85,7 +85,9 @@ def records(tmp_path_factory):
     write_package(folder)
     with pytest.MonkeyPatch.context() as patched:
         forgotten(patched)
-        return [json.dumps(audited(folder, name)) for name in ("good.py:release", "outer.inner.noise:release")]
+        return [
+            json.dumps(audited(folder, name)) for name in ("good.py:release", "outer.inner.noise:release")
+        ]
 
 
 @pytest.fixture
