@@ -58,10 +58,10 @@ def pytest_runtest_makereport(item, call):
 
 def pytest_collection_finish():
     """All tests are loaded: half a million objects, which each audit would search for generators."""
-    for module in [*sys.modules.values()]:
+    for name, module in [*sys.modules.items()]:
         # An audit of what a test file defines looks into its globals: pytest's loader knows all tests.
-        if type(vars(module).get("__loader__")).__module__.startswith("_pytest."):
-            module.__loader__ = module.__spec__.loader = SourceFileLoader(module.__name__, module.__file__)
+        if name.startswith("tests.") and type(module.__loader__).__module__.startswith("_pytest."):
+            module.__loader__ = module.__spec__.loader = SourceFileLoader(name, module.__file__)
     gc.collect()
     settle()
 
