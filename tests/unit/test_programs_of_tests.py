@@ -43,13 +43,12 @@ SECONDS = {
         (29.5, "test_dear"),
         (13.5, "test_many[c]"),
         (12.6, "test_many[b]"),
-        (12.0, "test_slow[a]"),
-        (3.0, "test_one"),
+        (12.0, "test_one"),
     ],
 )
 def test_the_dearest_cases_wait_until_the_day_is_short_enough(day, next_one):
-    """Broken variant: the cheapest case of a function counts as any other."""
-    order = ["test_slow[b]", "test_dear", "test_many[c]", "test_many[b]", "test_slow[a]", "test_one"]
+    """Broken variant: the only case of a function counts as any other."""
+    order = ["test_slow[b]", "test_dear", "test_many[c]", "test_many[b]", "test_one"]
     dear = order[: order.index(next_one) + 1] if next_one else []
     assert night.waiting(SECONDS, [], day) == sorted(f"unit/test_a.py::{name}" for name in dear)
 
@@ -59,6 +58,17 @@ def test_what_notices_a_fault_and_the_cheapest_case_of_a_file_do_not_wait():
     kept = ["unit/test_a.py::test_many[c]", "unit/test_a.py::test_slow"]
     dear = ["test_dear", "test_many[b]", "test_one"]
     assert night.waiting(SECONDS, kept, 0) == [f"unit/test_a.py::{name}" for name in dear]
+
+
+def test_a_function_with_several_cases_keeps_its_cheapest(tmp_path, monkeypatch):
+    """Broken variants: it waits; cases that wait already do not count."""
+    monkeypatch.setattr(night, "LIST", tmp_path / "night.txt")
+    for before, waits in (("", ["test_dear", "test_one"]), ("unit/test_a.py::test_one[b]", ["test_dear"])):
+        night.LIST.write_text(before)
+        cases = [*SECONDS, "unit/test_b.py::test_c"]
+        seconds = {case: SECONDS.get(case, 0.1) for case in cases if "[" not in case or case.endswith("[a]")}
+        only = [case for case in night.waiting(seconds, [], 0) if "[" not in case]
+        assert only == [f"unit/test_a.py::{name}" for name in waits]
 
 
 def test_edge_tables_do_not_wait():
