@@ -284,7 +284,7 @@ def test_what_the_first_run_of_a_process_leaves_is_seen(kept, tmp_path):
         f"    return np.sum(data) + rng.laplace(0, 1.0), KEPT.setdefault('first', {kept})\n",
         "utf-8",
     )
-    asked = ("audit", "a.py:release", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    asked = ("audit", "a.py:release", "--epsilon", 1, "--runs", 400, "--json", "r.json")
     assert run(tmp_path, *asked).exit_code == 3
     record = vdp.verify(tmp_path / "r.json").record
     assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
