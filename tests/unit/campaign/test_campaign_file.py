@@ -872,3 +872,13 @@ def test_the_hook_runs_a_command_that_there_is():
     assert program == "verifiable-dp"
     assert run(*words, "--help")[0] == 0
     assert run("audits", "--help")[0] == 2  # the control
+
+
+def test_the_hook_runs_whatever_a_push_changes():
+    """It was skipped where no file of Python had changed, and code reads data, declarations and programs."""
+    yaml = pytest.importorskip("yaml")
+    (hook,) = yaml.safe_load((file.Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text())
+    assert hook["always_run"] is True
+    assert not hook.keys() & {"files", "exclude", "types", "types_or", "exclude_types"}
+    assert hook["pass_filenames"] is False
+    assert "pre-push" in hook["stages"]
