@@ -117,8 +117,13 @@ class Campaign:
 
     def excused(self, reports: Mapping[str, Report]) -> list[str]:
         """Names of inconclusive targets whose findings are all in the baseline."""
+        asks = {entry.name for entry in self.entries if entry.require != passing.REQUIRED[0]}
         known = self.baseline
-        return [name for name, report in reports.items() if known and known.excuses(name, report)]
+        return [
+            name
+            for name, report in reports.items()
+            if known and name not in asks and known.excuses(name, report)
+        ]
 
     @property
     def folder(self) -> Path:
@@ -285,7 +290,7 @@ def _read_table(place: str, given: JsonValue, accepted: Mapping[str, Reader], ro
     return found
 
 
-def read(path: str | Path) -> Campaign:
+def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     """Read a campaign file and check all of it, before anything is run or imported.
 
     Parameters
@@ -293,6 +298,8 @@ def read(path: str | Path) -> Campaign:
     path
         Of a TOML file with a table ``defaults``, an array of tables ``targets`` and a path ``baseline``;
         of a ``pyproject.toml`` its table ``tool.verifiable-dp`` is read.
+    require
+        What each target needs at least for exit status 0, one of `passing.REQUIRED`.
 
     Raises
     ------
@@ -311,7 +318,8 @@ def read(path: str | Path) -> Campaign:
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
         raise InputError(f"{room}[[targets]] must occur 1 to {_MOST} times")
     folder = place.resolve().parent
-    entries = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
+    asked = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
+    entries = [replace(one, require=passing.strictest(one.require, require)) for one in asked]
     names: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
         first = names.setdefault(entry.name.lower(), number)

@@ -723,6 +723,22 @@ def test_a_baseline_excuses_what_is_known_and_never_a_refutation(project):
     assert run("audit", "--write-baseline")[0] == 1
 
 
+def test_a_baseline_excuses_nothing_of_which_more_than_samples_is_required(project):
+    """What is excused rests on nothing: by the settings, by the command, and by who judges."""
+    project(LEAD)
+    assert run("audit", "--write-baseline")[0] == 0
+    asks = ("--require", "tested-paths")
+    status, _, aside = run("audit", *asks)
+    assert (status, "own.py:open_lead is undecided; tested-paths is required" in aside) == (3, True)
+    judged = ("judge", "audit-reports", "--campaign", "pyproject.toml")
+    assert run(*judged)[0] == 3  # the request of the record requires it
+    assert run("audit")[0] == run(*judged)[0] == 0
+    assert run(*judged, *asks)[0] == 3
+    project(LEAD, top=TARGETS.replace("epsilon", 'require = "certified"\nepsilon'))
+    assert run("campaign", "pyproject.toml", "--out", "audit-reports")[0] == 3
+    assert run(*judged)[0] == 3
+
+
 def test_a_second_leak_of_a_kind_is_not_excused_and_a_moved_one_is(project):
     """The baseline excused every later leak of the same code in the same file."""
     folder = project(LEAD)
@@ -803,7 +819,7 @@ def test_a_comment_ignores_its_own_line_alone(project):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": 3, "findings": []}', '{"version": 2, "findings": [1]}']
+    "text", ["", "[]", "{}", '{"version": 4, "findings": []}', '{"version": 3, "findings": [1]}']
 )
 def test_a_file_that_is_no_baseline_is_refused(tmp_path, text):
     (tmp_path / "b.json").write_text(text)
