@@ -90,8 +90,7 @@ def _files_of(entry: Entry, folder: Path) -> list[Path]:
     """The files with an entry's code, where they can be told without importing them."""
     if entry.command:
         with contextlib.chdir(folder):
-            file = Exec(entry.command).file
-        return [] if file is None else [folder / file]
+            return [folder / file for file in Exec(entry.command).files]
     claims = entry.claims or {}
     named = (entry.target, entry.options.get("reward"), claims.get("bound"), claims.get("better_than"))
     found = []
