@@ -342,9 +342,10 @@ def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str)
     listed = "target" in row and ":" not in which
     kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else _PYTHON)}
     accepted = {**_WHICH, **_EVERY, **kind}
-    # What a default cannot apply to it leaves alone: the promise of a listed algorithm is its own.
+    # A default applies wherever its row may hold it. What is claimed of the regret of your own code is a
+    # table, where a default is a switch.
     own = _read_table(place, row, accepted, room)
-    left = accepted if listed else {key for key in accepted if key not in _PYTHON}
+    left = accepted if listed else accepted.keys() - {"regret"}
     found = {**{key: value for key, value in defaults.items() if key in left}, **own}
     if any(found.get(name) is not None for name in claims.CURVED) and "epsilon" not in own:
         found.pop("epsilon", None)
@@ -373,7 +374,8 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
     if listed:
         if entry.regret:
             _check_beside(own, entry, _BESIDE_REGRET)
-            return replace(entry, parameters={})
+            kept = {name: entry.options[name] for name in _BESIDE_REGRET if name in entry.options}
+            return replace(entry, parameters={}, options=kept)
         if registry.outside(which):  # it is imported where it runs
             return entry
         auditor = registry.auditor(which)
@@ -382,7 +384,7 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
     if entry.claims:
         _check_beside(own, entry, _BESIDE_CLAIMS)
         kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
-        entry = replace(entry, options=kept, declarations=None)
+        entry = replace(entry, options=kept, declarations=None, require=passing.REQUIRED[0])
     elif not found.keys() & {"epsilon", *claims.CURVED}:
         raise InputError("epsilon must be given: we do not know the claim of your own code")
     if entry.command:

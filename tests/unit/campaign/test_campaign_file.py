@@ -898,3 +898,82 @@ def test_the_hook_runs_whatever_a_push_changes():
     assert not hook.keys() & {"files", "exclude", "types", "types_or", "exclude_types"}
     assert hook["pass_filenames"] is False
     assert "pre-push" in hook["stages"]
+
+
+VALUES = {
+    "budget": '"quick"',
+    "require": '"certified"',
+    "seed": "7",
+    "alpha": "1e-4",
+    "confidence": "0.9",
+    "detect": "1.5",
+    "declarations": '"d.toml"',
+    "sequential": "true",
+    "curve": "true",
+    "group": "2",
+    "observe": '"releases"',
+    "epsilon": "0.5",
+    "delta": "0.1",
+    "arms": "3",
+    "horizon": "5",
+    "bounds": "[0, 2]",
+    "rho": "0.5",
+    "mu": "0.5",
+    "adjacency": '"add-remove"',
+    "numerics": "true",
+    "own_neighbours": "true",
+    "parameters": "{ epsilon = 0.5 }",
+    "mutants": "false",
+    "regret": "true",
+    "exec_timeout": "3",
+}
+KINDS_OF_TARGETS = {
+    "a listed algorithm": ('target = "dp-se"\n', ""),
+    "a listed algorithm with its regret": ('target = "dp-se"\nregret = true\n', ""),
+    "code": ('target = "own.py:right"\n', "epsilon = 1\n"),
+    "code and its regret": ('target = "own.py:right"\narms = 2\nhorizon = 9\n', ""),
+    "a command": ('exec = "python own.py"\n', "epsilon = 1\n"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TARGETS)
+@pytest.mark.parametrize("key", VALUES)
+def test_a_default_applies_wherever_its_row_may_hold_it(key, kind, project):
+    """`parameters` for all targets were left out for your own code without a word."""
+    folder = project("")
+    (folder / "d.toml").write_text("")
+    row, claimed = KINDS_OF_TARGETS[kind]
+    whole = 'regret = { scaling = { T = "linear" } }\n' if kind == "code and its regret" else ""
+    defaults = "" if key in ("rho", "mu", "epsilon") else claimed  # each is a claim by itself
+
+    def read_of(defaults, row):
+        (folder / "c.toml").write_text(f"[defaults]\n{defaults}[[targets]]\n{row}{whole}")
+        try:
+            return entries.read(folder / "c.toml").entries[0]
+        except InputError:
+            return None
+
+    line = f"{key} = {VALUES[key]}\n"
+    given = read_of(defaults + line, row)
+    if (line not in row and key + " " in row) or (key == "regret" and whole):
+        assert given == read_of(defaults, row)  # what a row says itself counts
+        return
+    asked = read_of(defaults, row + line)
+    assert given == (asked or read_of(defaults, row))
+    assert (asked is not None) == (key in HELD_BY[kind])
+    if asked is not None and key != "budget":  # which is the usual one
+        assert asked != read_of(defaults, row)
+
+
+EVERY = {*entries._EVERY}
+HELD_BY = {
+    "a listed algorithm": EVERY | {*entries._LISTED},
+    "a listed algorithm with its regret": {*entries._BESIDE_REGRET},
+    "code": EVERY | {*entries._OWN} | {"parameters"},
+    "code and its regret": {"parameters", "budget", "seed"},
+    "a command": EVERY | {*entries._OWN, *entries._COMMAND},
+}
+
+
+def test_the_test_of_defaults_has_all_keys_that_may_be_one():
+    assert {*VALUES} == {*entries._EVERY, *entries._OWN, *entries._LISTED, *entries._COMMAND}
