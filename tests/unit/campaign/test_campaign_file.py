@@ -236,6 +236,8 @@ def test_resume_keeps_what_holds_and_is_the_same(small, monkeypatch):
     assert resumed() == ["tree-sum"]
     (out / "campaign.json").write_text('{"targets": [{"name"')
     assert resumed() == ["tree-sum", "other-tree"]
+    for asked in out.glob("*/request.json"):  # what is taken for an audit above answers none
+        asked.unlink()
     monkeypatch.setattr(campaign_file.engine, "code_digest", lambda: "0" * 64)
     assert resumed() == ["tree-sum", "other-tree"]
     assert stripped(Report.load(record)) == stripped(done.reports["tree-sum"])
@@ -977,3 +979,39 @@ HELD_BY = {
 
 def test_the_test_of_defaults_has_all_keys_that_may_be_one():
     assert {*VALUES} == {*entries._EVERY, *entries._OWN, *entries._LISTED, *entries._COMMAND}
+
+
+ASKS = '[[targets]]\nname = "a"\ntarget = "own.py:{name}"\nepsilon = 1\nbudget = "smoke"\n'
+
+
+def test_a_request_that_nobody_has_answered_is_not_replaced(project):
+    """A run overwrote it without a word. Controls: what a run has asked itself, and what is answered."""
+    folder = project("")
+    (folder / "c.toml").write_text(ASKS.format(name="right"))
+    (asked,) = file.ask(folder / "c.toml", out="out").values()
+    place = folder / "out" / "a"
+    (folder / "own.py").write_text((folder / "own.py").read_text() + "\nMORE = 1\n")
+    for _ in range(2):
+        status, _, aside = run("campaign", "c.toml", "--out", "out")
+        assert status == 2
+        assert "has no answer, and asks something else (target.files.own.py is" in aside
+        assert "remove it, or name another folder with --out" in aside
+        assert json.loads((place / "request.json").read_text())["digest"] == asked.digest
+    with pytest.raises(InputError, match="has no answer"):
+        file.ask(folder / "c.toml", out="out")
+    (place / "request.json").write_text("{}")  # whatever it asked
+    assert run("campaign", "c.toml", "--out", "out")[0] == 2
+    (place / "request.json").unlink()
+    # A run may replace what it asked itself, and what is answered.
+    (folder / "c.toml").write_text(ASKS.format(name="none"))
+    assert run("campaign", "c.toml", "--out", "out")[0] == 2
+    assert (place / "request.json").is_file()
+    (folder / "c.toml").write_text(ASKS.format(name="right"))
+    assert run("campaign", "c.toml", "--out", "out")[0] == 0
+    (folder / "own.py").write_text((folder / "own.py").read_text() + "\nMORE = 2\n")
+    again = file.ask(folder / "c.toml", out="out")
+    assert run("campaign", "c.toml", "--out", "out")[0] == 0
+    assert (
+        Report.load(place / "record.json").parsed.provenance.request.digest
+        == next(iter(again.values())).digest
+    )
