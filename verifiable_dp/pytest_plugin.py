@@ -465,7 +465,7 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
                 "verdict",
             )
         path = _save(request, report)
-        short = require != passing.REQUIRED[0] and passing.short_of(report.decision, require)
+        short = report.decision.ground and report.decision.short_of(require)
         void = expect == "not_refuted" and bool(report.decision.holes)
         if passing.passes(report.verdict, expect) and not short and not void:
             return report

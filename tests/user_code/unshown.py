@@ -1,4 +1,4 @@
-"""Mechanisms of which a traced run shows another code than the one that runs: none has a bound but `rightly`."""
+"""Mechanisms of which a traced run shows other code than the one that runs: only `rightly` has a bound."""
 
 import random
 

@@ -167,7 +167,7 @@ def root_in(asked: Json) -> str:
 
 def places_in(asked: Json) -> list[Path]:
     """Where the code that a request names begins, as seen from where we are."""
-    return [place for named in _named_in(asked) if isinstance(named, str) for place in _places(named)]
+    return [place for named in _named_in(asked) for place in _places(named)]
 
 
 def _named_in(asked: Json) -> list[Given]:
@@ -197,7 +197,7 @@ def _places(target: Given) -> list[Path]:
     if isinstance(target, str):  # a package's auditor, from where its algorithm is reached
         return way_of(registry.module_of(target)) if registry.outside(target) else []
     if isinstance(target, Exec):
-        return [] if target.file is None else [target.file]
+        return list(target.files)
     if isinstance(target, Algorithm) and ours(target):
         return []
     return [Path(file_of(code_of(target)))] if callable(target) or isinstance(target, Algorithm) else []

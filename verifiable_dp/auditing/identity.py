@@ -141,17 +141,20 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
     if isinstance(thing, str):
         return [name, digest(*way_of(thing))]
     if isinstance(thing, Exec):
-        file, what = thing.file, [thing.command, thing.timeout]
+        files, what = thing.files, [thing.command, thing.timeout]
     else:
         kind = type(thing) if isinstance(thing, Algorithm) else thing
-        file, what = _file(kind), [getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")]
+        file = _file(kind)
+        files = () if file is None else (file,)
+        what = [getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")]
         what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
-    if file is None:
+    if not files:
         raise CheckpointError(
             "checkpoint works only with a catalogue name, a function or class in a module, or a command "
-            f"that names a file, got {name}, whose code we cannot identify"
+            f"that names its program by a path, or an interpreter and its file, got {name}, whose code we "
+            "cannot identify"
         )
-    return [name, *what, digest(file)]
+    return [name, *what, digest(*files)]
 
 
 def _file(kind: object) -> Path | None:

@@ -117,8 +117,13 @@ class Campaign:
 
     def excused(self, reports: Mapping[str, Report]) -> list[str]:
         """Names of inconclusive targets whose findings are all in the baseline."""
+        asks = {entry.name for entry in self.entries if entry.require != passing.REQUIRED[0]}
         known = self.baseline
-        return [name for name, report in reports.items() if known and known.excuses(name, report)]
+        return [
+            name
+            for name, report in reports.items()
+            if known and name not in asks and known.excuses(name, report)
+        ]
 
     @property
     def folder(self) -> Path:
@@ -284,7 +289,7 @@ def _read_table(place: str, given: JsonValue, accepted: Mapping[str, Reader], ro
     return found
 
 
-def read(path: str | Path) -> Campaign:
+def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     """Read a campaign file and check all of it, before anything is run or imported.
 
     Parameters
@@ -292,6 +297,8 @@ def read(path: str | Path) -> Campaign:
     path
         Of a TOML file with a table ``defaults``, an array of tables ``targets`` and a path ``baseline``;
         of a ``pyproject.toml`` its table ``tool.verifiable-dp`` is read.
+    require
+        What each target needs at least for exit status 0, one of `passing.REQUIRED`.
 
     Raises
     ------
@@ -310,7 +317,8 @@ def read(path: str | Path) -> Campaign:
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
         raise InputError(f"{room}[[targets]] must occur 1 to {_MOST} times")
     folder = place.resolve().parent
-    entries = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
+    asked = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
+    entries = [replace(one, require=passing.strictest(one.require, require)) for one in asked]
     names: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
         first = names.setdefault(entry.name.lower(), number)
@@ -333,9 +341,10 @@ def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str)
     listed = "target" in row and ":" not in which
     kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else _PYTHON)}
     accepted = {**_WHICH, **_EVERY, **kind}
-    # What a default cannot apply to it leaves alone: the promise of a listed algorithm is its own.
+    # A default applies wherever its row may hold it. What is claimed of the regret of your own code is a
+    # table, where a default is a switch.
     own = _read_table(place, row, accepted, room)
-    left = accepted if listed else {key for key in accepted if key not in _PYTHON}
+    left = accepted if listed else accepted.keys() - {"regret"}
     found = {**{key: value for key, value in defaults.items() if key in left}, **own}
     if any(found.get(name) is not None for name in claims.CURVED) and "epsilon" not in own:
         found.pop("epsilon", None)
@@ -364,7 +373,8 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
     if listed:
         if entry.regret:
             _check_beside(own, entry, _BESIDE_REGRET)
-            return replace(entry, parameters={})
+            kept = {name: entry.options[name] for name in _BESIDE_REGRET if name in entry.options}
+            return replace(entry, parameters={}, options=kept)
         if registry.outside(which):  # it is imported where it runs
             return entry
         auditor = registry.auditor(which)
@@ -373,7 +383,7 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
     if entry.claims:
         _check_beside(own, entry, _BESIDE_CLAIMS)
         kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
-        entry = replace(entry, options=kept, declarations=None)
+        entry = replace(entry, options=kept, declarations=None, require=passing.REQUIRED[0])
     elif not found.keys() & {"epsilon", *claims.CURVED}:
         raise InputError("epsilon must be given: we do not know the claim of your own code")
     if entry.command:

@@ -29,6 +29,7 @@ import contextlib
 import functools
 import hashlib
 import json
+import os
 import socket
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -45,7 +46,7 @@ from verifiable_dp.core import crash, engine, paths, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
-from verifiable_dp.record.requests import RequestEntry, requiring
+from verifiable_dp.record.requests import RequestEntry, asked_of, requiring
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -90,8 +91,7 @@ def _files_of(entry: Entry, folder: Path) -> list[Path]:
     """The files with an entry's code, where they can be told without importing them."""
     if entry.command:
         with contextlib.chdir(folder):
-            file = Exec(entry.command).file
-        return [] if file is None else [folder / file]
+            return [folder / file for file in Exec(entry.command).files]
     claims = entry.claims or {}
     named = (entry.target, entry.options.get("reward"), claims.get("bound"), claims.get("better_than"))
     found = []
@@ -165,7 +165,16 @@ def run(
         progress(f"{len(state.reports)} of {len(found.entries)} targets were already finished")
         if unknown:
             progress(campaign.not_vouched(unknown))
-    left = [entry for entry in found.entries if entry.name not in state.reports]
+    asked = dict[str, RequestEntry | None]()
+    for entry in found.entries:
+        if entry.name not in state.reports:
+            try:
+                asked[entry.name] = _asked(entry, found.folder, place, state.asked)
+            except _UnansweredError as error:
+                state.add(entry.name, str(error))
+                say(f"entry {entry.name} failed: {error}")
+    state.write()
+    left = [entry for entry in found.entries if entry.name in asked]
     alone = workers if len(left) == 1 else 1
     tasks = [
         _Task(
@@ -174,7 +183,7 @@ def run(
             _code_of(entry, found.folder),
             alone,
             campaign.steps_of(place / entry.name, resume),
-            _asked(entry, found.folder, place),
+            asked[entry.name],
             cage,
         )
         for entry in left
@@ -256,25 +265,58 @@ def ask(given: Campaign | str | Path, *, out: str | Path = "campaign") -> dict[P
     }
 
 
-def _asked(entry: Entry, folder: Path, place: Path) -> RequestEntry | None:
+class _UnansweredError(InputError):
+    """A request that nobody has answered asks something else."""
+
+
+def _asked(entry: Entry, folder: Path, place: Path, own: dict[str, str]) -> RequestEntry | None:
     """What is asked of an entry; None where that fails, as its audit will and say why."""
     try:
-        return _written(entry, folder, place)
+        return _written(entry, folder, place, own)
+    except _UnansweredError:
+        raise
     except InputError:
         return None
 
 
-def _written(entry: Entry, folder: Path, place: Path) -> RequestEntry:
-    """The request in the folder of an entry, if it asks the same; else a new one, which is written there."""
+def _written(entry: Entry, folder: Path, place: Path, own: dict[str, str] | None = None) -> RequestEntry:
+    """The request in the folder of an entry, if it asks the same; else a new one, which is written there.
+
+    One that has been asked and has no answer is not replaced, unless a run of the campaign asked it: `own`
+    are the digests of these, by name; what is written is added.
+    """
+    own = {} if own is None else own
     with contextlib.chdir(folder):
         new = requiring(_calls(entry)[0](), entry.require)
     path = place / entry.name / "request.json"
     make_folder("out", path.parent)
-    with contextlib.suppress(InputError):
-        if not (there := requested.read(path)).difference(new) and there.require == new.require:
-            return there
+    if os.path.lexists(path):
+        why, digest = "", ""
+        try:
+            there = requested.read(path)
+            why, digest = there.difference(new), there.digest
+            if not why and there.require == new.require:
+                return there
+            why = why or f"require is {there.require} there, and {new.require} here"
+        except InputError as error:
+            why = str(error)
+        if digest != own.get(entry.name) and not _is_answered(path, digest):
+            raise _UnansweredError(
+                f"request: {str(path)!r} has no answer, and asks something else ({why}); remove it, or name "
+                "another folder with --out"
+            )
     write_text(path, new.written())
+    own[entry.name] = new.digest
     return new
+
+
+def _is_answered(path: Path, digest: str) -> bool:
+    """Whether the record beside a request answers it."""
+    try:
+        answered = asked_of(read_json(requested.answer(path)))
+    except (InputError, LookupError, TypeError):
+        return False
+    return answered is not None and answered.digest == digest
 
 
 def _report(task: _Task) -> Callable[[Path | None], Report]:
@@ -374,6 +416,15 @@ class _State:
         self.reports: dict[str, Report] = {}
         self.failed: dict[str, str] = {}
         self.seen: list[str] = []
+        self.asked = self._asked_before()
+
+    def _asked_before(self) -> dict[str, str]:
+        """Digests of the requests that an earlier run made itself, which a new one may replace."""
+        try:
+            digests = read_json(self._place / STATE).get("asked")
+        except InputError:
+            return {}
+        return dict(digests) if isinstance(digests, dict) else {}
 
     def recall(self) -> list[str]:
         """Take what an earlier run finished, as far as it holds; what would, had it been made here."""
@@ -409,13 +460,18 @@ class _State:
         else:
             campaign.put(result, self._place / name)
             self.reports[name] = result
-        write_text(self._place / STATE, json.dumps(self._as_dict(), indent=1, ensure_ascii=False) + "\n")
+        self.write()
         if name in self.reports:
             campaign.forget_steps(self._place / name)
+
+    def write(self) -> None:
+        """Write what is done, and what this run has asked itself."""
+        write_text(self._place / STATE, json.dumps(self._as_dict(), indent=1, ensure_ascii=False) + "\n")
 
     def _as_dict(self) -> JsonDict:
         return {
             "campaign": self._found.path.name,
+            "asked": self.asked,
             "targets": [self._row(entry) for entry in self._found.entries if self._known(entry.name)],
         }
 

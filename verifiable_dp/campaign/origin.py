@@ -98,6 +98,8 @@ class RecordOrigin:
             self._declared(record, self.request)
         if self.max_age:
             self._fresh(record, asked)
+        if self.commit or self.source is not None:
+            self._known(record, asked)
         if self.commit:
             self._committed(record, asked)
         if self.source is not None:
@@ -117,6 +119,15 @@ class RecordOrigin:
         most = int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
         if not -_AHEAD <= age <= most:
             raise InputError(f"max_age: the record was requested at {made}, more than {self.max_age} ago")
+
+    def _known(self, record: Record, asked: RequestEntry | None) -> None:
+        """Refuse a command of which nobody can tell what it runs."""
+        if asked is not None and asked.target.kind == "command" and not asked.target.files:
+            raise InputError(
+                f"{'commit' if self.commit else 'source'}: we cannot tell which file {record.target.name!r} "
+                "runs; name the program by its path, or an interpreter such as python and then its file, and "
+                "audit again"
+            )
 
     def _committed(self, record: Record, asked: RequestEntry | None = None) -> None:
         facts = record.provenance

@@ -246,7 +246,7 @@ def audit(
     """
     from verifiable_dp import api
     from verifiable_dp.core.files import write_text
-    from verifiable_dp.record import passing, requests
+    from verifiable_dp.record import requests
 
     if target is None and command is None and asked["ask"] is None:
         audit_listed(context, {**context.params})
@@ -259,16 +259,18 @@ def audit(
         write_request(requests.requiring(api.ask(audited, **question), require), ask)
         return
     outputs.check()
-    new = asked["request"] is not None and not os.path.lexists(asked["request"])
-    if new and require != requests.REQUIRED[0]:
-        write_text(asked["request"], requests.requiring(api.ask(audited, **question), require).written())
+    if require != requests.REQUIRED[0]:  # the record says so, and what is made of it
+        if asked["request"] is None:
+            asked["request"] = requests.requiring(api.ask(audited, **question), require)
+        elif not os.path.lexists(asked["request"]):
+            written = requests.requiring(api.ask(audited, **question), require).written()
+            write_text(asked["request"], written)
     with progressing(scheduler, outputs.quiet) as progress:
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
-    if asked["request"] is not None and (answered := requests.asked_of(report.record)):
-        require = passing.strictest(require, answered.require)
-    sys.exit(report.decision.exit_code or 3 * falls_short(report, require))
+    short = falls_short(report, require, report.decision.require)
+    sys.exit(report.decision.exit_code or 3 * short)
 
 
 @main.command(

@@ -74,7 +74,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
                 f"{name} needs a TARGET; for the targets in {settings.FILE}, set {name} in that file, for "
                 f"one target or in [tool.{settings.TABLE}.defaults]"
             )
-    found = entries.read(place)
+    found = entries.read(place, given["require"])
     if given["write_baseline"] and found.baseline is None:
         raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
     aside(f"settings: {place}")

@@ -508,12 +508,11 @@ def falls_short(report: Report, *requires: str) -> bool:
     from verifiable_dp.record import passing
 
     require = passing.strictest(*requires)
-    short = passing.short_of(report.decision, require)
+    short = report.decision.short_of(require)
     if short:
-        aside(
-            f"verifiable-dp: {report.name} is not refuted, but the evidence is only {short}; --require asks "
-            f"for {require}"
-        )
+        is_open = report.decision.ground is None
+        what = "is undecided" if is_open else f"is not refuted, but the evidence is only {short}"
+        aside(f"verifiable-dp: {report.name} {what}; {require} is required")
     return bool(short)
 
 

@@ -13,9 +13,12 @@ from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.record import conclude, kills, questions
 from verifiable_dp.record.model import Passed, Power, Record, SampledPower
+from verifiable_dp.record.requests import REQUIRED
 
+NOTHING = "nothing"  # what an undecided promise rests on
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
 # Exit status of a verdict: 0 where nothing speaks against a claim, 1 where something refutes it, 3 if open.
+_GROUNDS = dict(zip(("detectable", "n paths", "every path", "certified"), REQUIRED, strict=True))
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3, "consistent": 0, "contradicted": 1, "vacuous": 3}
 
 
@@ -47,6 +50,8 @@ class Decision:
     ground
         What a promise that is not refuted rests on: the scope of an upper bound within it, or ``detectable``
         where only samples speak; else None.
+    require
+        The weakest evidence that the request counts as enough, one of `REQUIRED`.
     """
 
     privacy: str | None
@@ -61,6 +66,27 @@ class Decision:
     open_items: tuple[str, ...]
     ground: str | None = None
     holes: tuple[str, ...] = ()
+    require: str = REQUIRED[0]
+
+    def short_of(self, require: str) -> str:
+        """What a promise rests on that is not refuted, if less than `require`, one of `REQUIRED`; else empty.
+
+        What is undecided rests on nothing.
+        """
+        if self.ground is None:
+            return NOTHING if self.privacy == "inconclusive" and require != REQUIRED[0] else ""
+        less = REQUIRED.index(self.evidence) < REQUIRED.index(require)
+        return self.evidence if less else ""
+
+    @property
+    def evidence(self) -> str:
+        """What a promise that is not refuted rests on, in the words of `REQUIRED`."""
+        return NOTHING if self.ground is None else _GROUNDS[self.ground]
+
+    @property
+    def short(self) -> str:
+        """See `short_of`, of what the request requires."""
+        return self.short_of(self.require)
 
     @property
     def main(self) -> str | None:
@@ -76,13 +102,13 @@ class Decision:
     def colour(self) -> str:
         """The verdict in whose colour a page shows it: no baseline or weak audit is green, a hole is red.
 
-        Nor is what contradicts a claim on regret.
+        Nor is what contradicts a claim on regret, or rests on less than the request requires.
         """
         if self.holes:
             return "hole"
         if self.regret == "contradicted":
             return self.regret
-        undecided = self.weak or (self.role is Role.BASELINE and self.privacy is not None)
+        undecided = self.weak or bool(self.short) or (self.role is Role.BASELINE and self.privacy is not None)
         return "inconclusive" if undecided else self.main or ""
 
     @property
@@ -92,12 +118,17 @@ class Decision:
             return "failed"
         verdicts = [verdict for verdict in (self.privacy, self.regret) if verdict]
         held = bool(verdicts) and not any(EXIT[verdict] for verdict in verdicts)
-        return "passed" if held and not self.weak and not self.faults else "undecided"
+        return "undecided" if not held or self.weak or self.faults or self.short else "passed"
 
     @property
     def exit_code(self) -> int:
-        """0 where nothing speaks against the claims, 1 where something refutes or voids one, 3 if open."""
-        return 1 if self.regret == "contradicted" or self.holes else EXIT[self.main or "inconclusive"]
+        """0 where nothing speaks against the claims, 1 where something refutes or voids one, 3 if open.
+
+        Open is also what rests on less than the request requires.
+        """
+        if self.regret == "contradicted" or self.holes:
+            return 1
+        return EXIT[self.main or "inconclusive"] or (3 if self.short else 0)
 
 
 def decision(record: Record) -> Decision:
@@ -110,6 +141,7 @@ def decision(record: Record) -> Decision:
     sizes = [size for _, size in passed if size is not None]
     if sizes:
         ratio = max(sizes) / record.claimed.epsilon
+    asked_for = record.provenance.request
     settled = {upper.KIND} if audited and conclude.bounded(record.checks) else set()
     return Decision(
         privacy=privacy,
@@ -122,6 +154,7 @@ def decision(record: Record) -> Decision:
         ratio=ratio,
         passed=passed,
         faults=len(kills.own_missed(record)),
+        require=(asked_for.require if asked_for else None) or REQUIRED[0],
         holes=tuple(hole.question.id for hole in questions.holes(record)),
         open_items=tuple(
             str(left.id) for left in record.not_covered if exclusions.settles(left.id) not in settled

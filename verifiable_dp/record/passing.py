@@ -17,20 +17,9 @@ def passes(verdict: str | None, expected: str | None) -> bool:
     return verdict != "contradicted" if expected is None else verdict == expected
 
 
-_GROUNDS = dict(zip(("detectable", "n paths", "every path", "certified"), REQUIRED, strict=True))
-
-
 def strictest(*requires: str | None) -> str:
     """Which of these asks for most; None asks for nothing."""
     return max((one or REQUIRED[0] for one in requires), key=REQUIRED.index)
-
-
-def short_of(found: Decision, require: str) -> str:
-    """What a promise that is not refuted rests on, if less than `require` (one of `REQUIRED`); else empty."""
-    if found.ground is None:
-        return ""
-    ground = _GROUNDS[found.ground]
-    return ground if REQUIRED.index(ground) < REQUIRED.index(require) else ""
 
 
 def exit_status(decided: Iterable[tuple[Decision, str | None]]) -> int:

@@ -12,10 +12,11 @@ from verifiable_dp.core.validate import Json, JsonDict, JsonValue, named, on_one
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import kills
+from verifiable_dp.record import kills, questions
 from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.entries import RecordEntry
 from verifiable_dp.record.model import Claim, Record
+from verifiable_dp.record.requests import REQUIRED
 from verifiable_dp.record.verify import first_difference
 
 # What two runs of one audit may differ in.
@@ -28,7 +29,8 @@ _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
 # Settings with which an audit may pass that would not pass otherwise: whether more of it asks for less.
 _ASKS_LESS = {"detect": True, "given_pairs": True, "alpha": False, "numerics": False, "mutants": False}
-_OF_PRIVACY = ("verdict", "strength", "checks.", "mutants.", "kill_table.")  # what is said against one claim
+# What is said against one claim.
+_OF_PRIVACY = ("result", "exit_status", "verdict", "strength", "checks.", "mutants.", "kill_table.")
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,9 @@ def compare(old: Record, new: Record) -> Difference:
 
     Worse are: a lower verdict on privacy or regret, overall or of a check (refuted and contradicted are
     lowest, then inconclusive, vacuous and not checked), a check that held and is gone, a mutant that is no
-    longer caught, and a claim that promises less or is gone. Numbers alone decide nothing.
+    longer caught, a claim that promises less or is gone, a hole in the declarations that was not there, less
+    evidence that is required, and whatever else makes the result or the exit status worse. Numbers alone
+    decide nothing.
 
     Records of targets with different names are not comparable: what differs is listed, and nothing of it is
     better or worse. Of one target, privacy is compared only if both claims are of one measure, delta and unit
@@ -137,24 +141,31 @@ def compare(old: Record, new: Record) -> Difference:
     NIST SP 800-226, initial public draft, section 2.5 (hazards H05 and H06 in `nist`).
     """
     others = tuple(_other_target(old, new))
-    reasons = (*others, *_incomparable(old.claim, new.claim), *_other_instance(old, new))
+    claims, instances = tuple(_incomparable(old.claim, new.claim)), tuple(_other_instance(old, new))
+    reasons = (*others, *claims, *instances)
     found = [
         *_target(old, new),
         *_verdicts(old, new),
         *_strengths(old, new),
-        *_claim(old.claim, new.claim, bool(reasons)),
+        *_claim(old.claim, new.claim, bool(others or claims)),
         *_checks(old, new),
         *_mutants(old, new),
         *_kill_tables(old, new),
-        *([] if reasons else _numbers(old, new)),
+        *([] if others or claims else _numbers(old, new)),
         *_uncovered(old, new),
         *_settings(old, new),
         *_declared(old, new),
+        *_holes(old, new),
     ]
+    found = [*_decided(old, new, found), *found]
     if others:
         found = [_undirected(change) for change in found]
     elif reasons and old.claim and new.claim:  # a claim that is gone stays worse than one that is there
-        found = [_undirected(c) if c.what.startswith(_OF_PRIVACY) else c for c in found]
+        of_privacy = [c for c in found if c.what.startswith(_OF_PRIVACY)]
+        apart = [
+            c for c in of_privacy if claims or c.direction == "better"
+        ]  # on another instance worse stays
+        found = [_undirected(c) if c in apart else c for c in found]
     place = first_difference(_evidence(old), _evidence(new))
     if place and not found and not reasons:
         found.append(Change(place, None, None, note="nothing that decides a verdict"))
@@ -238,8 +249,12 @@ def _incomparable(old: Claim | None, new: Claim | None) -> Iterator[str]:
 
 
 def _other_instance(old: Record, new: Record) -> Iterator[str]:
-    """What was audited differs in a parameter, a size or a bound: nobody knows which of the two asks more."""
-    for change in _by_key("", old.target.parameters, new.target.parameters):
+    """What was audited differs in a parameter, a size or a bound: nobody knows which of the two asks more.
+
+    What is promised is compared as the claim.
+    """
+    promised = _PARAMETERS if old.claim and new.claim else ()
+    for change in _by_key("", old.target.parameters, new.target.parameters, free=promised):
         yield f"they are of different {change.what}: {_shown(change.old)} against {_shown(change.new)}"
 
 
@@ -282,6 +297,32 @@ def _verdicts(old: Record, new: Record) -> Iterator[Change]:
         before, after = of(old), of(new)
         if before != after:
             yield Change(what, before, after, _direction(before, after))
+
+
+_RESULTS = ("failed", "undecided", "passed")
+
+
+def _decided(old: Record, new: Record, found: Sequence[Change]) -> Iterator[Change]:
+    """What the two come to for a gate, where nothing that was found says that it is worse, or better."""
+    if old.claim is None or new.claim is None:  # that it is gone says more, and of regret its verdict
+        return
+    before, after, said = decision(old), decision(new), {change.direction for change in found}
+    for what, left, right, ranks in (
+        ("result", before.result, after.result, [_RESULTS.index(one.result) for one in (before, after)]),
+        ("exit_status", before.exit_code, after.exit_code, [_RANKS[d.exit_code] for d in (before, after)]),
+    ):
+        direction = "worse" if ranks[1] < ranks[0] else "better"
+        if ranks[0] != ranks[1] and direction not in said:
+            yield Change(what, left, right, direction)
+
+
+def _holes(old: Record, new: Record) -> Iterator[Change]:
+    """Answers in the declarations that void the promise: a new one does so whatever is compared."""
+    before, after = ([hole.question.id for hole in questions.holes(record)] for record in (old, new))
+    for one in [one for one in after if one not in before]:
+        yield Change(f"holes.{one}", None, "hole", "worse", "it voids the promise")
+    for one in [one for one in before if one not in after]:
+        yield Change(f"holes.{one}", "hole", None, "better", "closed")
 
 
 def _strengths(old: Record, new: Record) -> Iterator[Change]:
@@ -425,6 +466,12 @@ def _settings(old: Record, new: Record) -> Iterator[Change]:
             note = "the audit asks for less" if less else "the audit asks for more"
             change = replace(change, direction="worse" if less else "better", note=note)
         yield change
+    requests = (record.provenance.request for record in (old, new))
+    asked = [(one.require if one else None) or REQUIRED[0] for one in requests]
+    if asked[0] != asked[1]:
+        less = REQUIRED.index(asked[1]) < REQUIRED.index(asked[0])
+        note = "the audit asks for less" if less else "the audit asks for more"
+        yield Change("require", asked[0], asked[1], "worse" if less else "better", note)
 
 
 def _declared(old: Record, new: Record) -> Iterator[Change]:

@@ -30,6 +30,7 @@ class FindingCode(StrEnum):
     UNDECIDED = "DP301"
     WEAK = "DP302"
     MISSED = "DP303"
+    SHORT = "DP304"
     REGRET = "DP401"
     HOLE = "DP501"
 
@@ -90,6 +91,11 @@ RULES = {
         "warning",
         "A broken variant that the audit has to catch was not caught.",
         "try a larger --budget",
+    ),
+    FindingCode.SHORT: FindingRule(
+        "warning",
+        "The privacy claim is not refuted, but it rests on less evidence than is required.",
+        "look up why there is no upper bound of that scope (DP201), or require less",
     ),
     FindingCode.REGRET: FindingRule(
         "error",
@@ -249,6 +255,8 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.WEAK, f"{weak}: {strength.weakness(record)}{_decisive(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
+    if found.ground and found.short:
+        yield Finding(FindingCode.SHORT, strength.required(record), *place)
 
 
 _NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"

@@ -23,8 +23,9 @@ _SKIPPED = ("undecided", "silent")
 def to_junit(record: Record) -> str:
     """One test suite for the record, one test case for each check, for the power and for each mutant.
 
-    A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a weak audit, a power that
-    could not be stated and mutants that were not caught are skipped, with the reason.
+    A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a weak audit, less evidence
+    than is required, a power that could not be stated and mutants that were not caught are skipped, with the
+    reason.
     """
     found = outcomes(record)
     name, provenance = record.target.name, record.provenance

@@ -12,6 +12,7 @@ from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.model import MutantEntry, Record
 from verifiable_dp.record.questions import Answer
+from verifiable_dp.record.requests import REQUIRED
 from verifiable_dp.record.worth import AnswerState
 from verifiable_dp.render import strength
 
@@ -52,11 +53,12 @@ class TestOutcome:
 
 
 def outcomes(record: Record) -> list[TestOutcome]:
-    """Every check on privacy, power, strength, every check on regret, broken variant and declaration.
+    """Every check on privacy, power, strength, evidence, every check on regret, broken variant, declaration.
 
     A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are a weak
-    audit, a power that could not be stated, a mutant that was not caught: it says that the audit is weak, not
-    that the claim fails; and inconclusive and vacuous checks, unless others settle the verdict without them.
+    audit, one on less evidence than is required, a power that could not be stated, a mutant that was not
+    caught: it says that the audit is weak, not that the claim fails; and inconclusive and vacuous checks,
+    unless others settle the verdict without them.
     """
     regret = record.regret_checks
     whole = (record.regret.verdict if record.regret else None) or ""
@@ -64,6 +66,7 @@ def outcomes(record: Record) -> list[TestOutcome]:
         *(_check("privacy", check, record, record.verdict) for check in record.checks),
         *_power(record),
         *_strength(record),
+        *_required(record),
         *(_check("regret", check, record, whole) for check in regret),
         *(_mutant(mutant) for mutant in record.mutants),
         *(_declared(answer) for answer in questions.answers(record) if answer.given),
@@ -119,6 +122,15 @@ def _strength(record: Record) -> list[TestOutcome]:
         return []
     status = "undecided" if found.weak else "passed"
     return [TestOutcome("privacy", "strength", found.strength, status, strength.strength(record).words)]
+
+
+def _required(record: Record) -> list[TestOutcome]:
+    """Of an audit that found nothing: whether it rests on the evidence that its request requires."""
+    found = decision(record)
+    if not found.ground or found.require == REQUIRED[0]:
+        return []
+    status = "undecided" if found.short else "passed"
+    return [TestOutcome("privacy", "evidence", found.require, status, strength.required(record))]
 
 
 def _mutant(mutant: MutantEntry) -> TestOutcome:

@@ -507,6 +507,8 @@ def _state(record: Record) -> str:
         return "baseline"
     if decided.weak:
         return "weak"
+    if decided.short:
+        return "undecided"
     known = {"refuted": "refuted", "inconclusive": "undecided", "not_refuted": "holds"}
     return known.get(decided.privacy or "", "unaudited")
 

@@ -23,8 +23,10 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def to_sarif(record: Record) -> str:
     """One result for each refuted or contradicted check, and one if privacy is undecided or the audit weak.
 
-    Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
-    keeps its claims before a strong audit gives an empty list of results.
+    One, too, if the evidence is less than is required.
+
+    Then also the lines at which tracing saw raw data decide, or where releases cost too much. Another
+    target that keeps its claims before a strong audit gives an empty list of results.
     """
     found = decision(record)
     told = [each for each in findings(record) if each.ignored or each.severity != "note"]

@@ -201,6 +201,13 @@ def undecided(record: Record) -> str:
     return f"{count if kills.missed(record) else variants(count)} undecided" if count else ""
 
 
+def required(record: Record) -> str:
+    """Beside what is required, what a promise rests on that is not refuted."""
+    found = decision(record)
+    only = "only " if found.short else ""
+    return f"the evidence is {only}{found.evidence}, and {found.require} is required"
+
+
 def weakness(record: Record, *, terse: bool = False) -> str:
     """What a weak audit could pass, or did; `terse` where there is little room."""
     if record.reason == "unsearched":

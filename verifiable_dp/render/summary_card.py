@@ -23,6 +23,7 @@ from verifiable_dp.render.strength import (
     few,
     many,
     missed,
+    required,
     strength,
     undecided,
     weakness,
@@ -236,6 +237,8 @@ def _but(record: Record) -> str:
         return f"; but a claim on {words.measured(record).lower()} is contradicted"
     if decision(record).weak:
         return "; but the tests are weak"
+    if decision(record).short:
+        return f"; but {required(record)}"
     names = kills.missed(record)
     return f"; but the tests missed {many(len(names), 'broken variant')}" if names else ""
 

@@ -18,8 +18,10 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import selectors
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -31,6 +33,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from verifiable_dp.core.files import checkout
 from verifiable_dp.core.outputs import ReadOutputs, spoken
 from verifiable_dp.core.validate import FloatArray, Given, InputError, JsonDict, JsonValue, positive
 
@@ -81,11 +84,74 @@ class Exec:
         return shlex.split(self.command)
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """What runs, then all files of the repository that words name; empty if what runs is unknown."""
+        code, root = _code(self.arguments), _root()
+        words = [part for word in self.arguments[1:] for part in (word, word.partition("=")[2])]
+        named = [Path(word) for word in words if word and Path(word).is_file()]
+        ours = [file for file in named if _is_below(file, root) and not _of_environment(file)]
+        return tuple(dict.fromkeys([*code, *ours])) if code else ()
+
+    @property
     def file(self) -> Path | None:
-        """The code: the first argument that names a file, or the program if it is named by path."""
-        program, *rest = self.arguments
-        named = [*rest, program] if os.sep in program else rest
-        return next((Path(word) for word in named if Path(word).is_file()), None)
+        """The code: the program, or what an interpreter runs, such as Python; None if it is unknown."""
+        return next(iter(self.files), None)
+
+
+_INTERPRETER = re.compile(
+    r"(python|pypy|perl|ruby|node|nodejs|Rscript|julia|lua|php|java|bash|dash|sh|zsh)[\d.]*"
+)
+_OPTION = re.compile(r"-\w{1,3}|-[WX][\w:.]+|--[\w-]+(=\d+)?")  # that holds no code
+_MODULE = "-m"  # of Python
+
+
+def _code(words: Sequence[str]) -> tuple[Path, ...]:
+    """The files that a command runs: a program that is not installed, or what an interpreter is told to run.
+
+    Another program, which is installed, may run any code; it may also start an interpreter.
+    """
+    by_path = os.sep in words[0] and not _INTERPRETER.fullmatch(Path(words[0]).name)
+    program = Path(words[0] if os.sep in words[0] else shutil.which(words[0]) or "")
+    ours = by_path or program.resolve().is_relative_to(_root())
+    if ours and program.is_file() and not _of_environment(program):
+        return (program,)
+    starts = (number for number, word in enumerate(words) if _INTERPRETER.fullmatch(Path(word).name))
+    return next(filter(None, (_run_by(words[start + 1 :]) for start in starts)), ())
+
+
+def _run_by(arguments: Sequence[str]) -> tuple[Path, ...]:
+    """What an interpreter runs that is given these arguments: a file after its options, or a module here."""
+    words = iter(arguments)
+    for word in words:
+        if word == _MODULE:
+            return _module(next(words, ""))
+        if not _OPTION.fullmatch(word):
+            return (Path(word),) if Path(word).is_file() else ()
+    return ()
+
+
+def _module(name: str) -> tuple[Path, ...]:
+    """The files of a module of the current folder that is run, and of the packages that it is in."""
+    place = Path(*name.split("."))
+    inside = [above / "__init__.py" for above in (place, *place.parents) if above != Path()]
+    for code in (place / "__main__.py", place.with_name(f"{place.name}.py") if name else place):
+        if code.is_file():
+            return (code, *(one for one in inside if one.is_file()))
+    return ()
+
+
+def _root() -> Path:
+    """The repository that we are in, or the folder."""
+    return checkout(Path.cwd()) or Path.cwd().resolve()
+
+
+def _is_below(file: Path, folder: Path) -> bool:
+    return any(one.is_relative_to(folder) for one in (file.absolute(), file.resolve()))
+
+
+def _of_environment(file: Path) -> bool:
+    """Whether it is a program of a virtual environment, which is installed."""
+    return (file.parent.parent / "pyvenv.cfg").is_file()
 
 
 class _LostError(Exception):

@@ -236,6 +236,8 @@ def test_resume_keeps_what_holds_and_is_the_same(small, monkeypatch):
     assert resumed() == ["tree-sum"]
     (out / "campaign.json").write_text('{"targets": [{"name"')
     assert resumed() == ["tree-sum", "other-tree"]
+    for asked in out.glob("*/request.json"):  # what is taken for an audit above answers none
+        asked.unlink()
     monkeypatch.setattr(campaign_file.engine, "code_digest", lambda: "0" * 64)
     assert resumed() == ["tree-sum", "other-tree"]
     assert stripped(Report.load(record)) == stripped(done.reports["tree-sum"])
@@ -723,6 +725,22 @@ def test_a_baseline_excuses_what_is_known_and_never_a_refutation(project):
     assert run("audit", "--write-baseline")[0] == 1
 
 
+def test_a_baseline_excuses_nothing_of_which_more_than_samples_is_required(project):
+    """What is excused rests on nothing: by the settings, by the command, and by who judges."""
+    project(LEAD)
+    assert run("audit", "--write-baseline")[0] == 0
+    asks = ("--require", "tested-paths")
+    status, _, aside = run("audit", *asks)
+    assert (status, "own.py:open_lead is undecided; tested-paths is required" in aside) == (3, True)
+    judged = ("judge", "audit-reports", "--campaign", "pyproject.toml")
+    assert run(*judged)[0] == 3  # the request of the record requires it
+    assert run("audit")[0] == run(*judged)[0] == 0
+    assert run(*judged, *asks)[0] == 3
+    project(LEAD, top=TARGETS.replace("epsilon", 'require = "certified"\nepsilon'))
+    assert run("campaign", "pyproject.toml", "--out", "audit-reports")[0] == 3
+    assert run(*judged)[0] == 3
+
+
 def test_a_second_leak_of_a_kind_is_not_excused_and_a_moved_one_is(project):
     """The baseline excused every later leak of the same code in the same file."""
     folder = project(LEAD)
@@ -803,7 +821,7 @@ def test_a_comment_ignores_its_own_line_alone(project):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": 3, "findings": []}', '{"version": 2, "findings": [1]}']
+    "text", ["", "[]", "{}", '{"version": 4, "findings": []}', '{"version": 3, "findings": [1]}']
 )
 def test_a_file_that_is_no_baseline_is_refused(tmp_path, text):
     (tmp_path / "b.json").write_text(text)
@@ -874,3 +892,128 @@ def test_the_hook_runs_a_command_that_there_is():
     assert program == "verifiable-dp"
     assert run(*words, "--help")[0] == 0
     assert run("audits", "--help")[0] == 2  # the control
+
+
+def test_the_hook_runs_whatever_a_push_changes():
+    """It was skipped where no file of Python had changed, and code reads data, declarations and programs."""
+    yaml = pytest.importorskip("yaml")
+    (hook,) = yaml.safe_load((file.Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text())
+    assert hook["always_run"] is True
+    assert not hook.keys() & {"files", "exclude", "types", "types_or", "exclude_types"}
+    assert hook["pass_filenames"] is False
+    assert "pre-push" in hook["stages"]
+
+
+VALUES = {
+    "budget": '"quick"',
+    "require": '"certified"',
+    "seed": "7",
+    "alpha": "1e-4",
+    "confidence": "0.9",
+    "detect": "1.5",
+    "declarations": '"d.toml"',
+    "sequential": "true",
+    "curve": "true",
+    "group": "2",
+    "observe": '"releases"',
+    "epsilon": "0.5",
+    "delta": "0.1",
+    "arms": "3",
+    "horizon": "5",
+    "bounds": "[0, 2]",
+    "rho": "0.5",
+    "mu": "0.5",
+    "adjacency": '"add-remove"',
+    "numerics": "true",
+    "own_neighbours": "true",
+    "parameters": "{ epsilon = 0.5 }",
+    "mutants": "false",
+    "regret": "true",
+    "exec_timeout": "3",
+}
+KINDS_OF_TARGETS = {
+    "a listed algorithm": ('target = "dp-se"\n', ""),
+    "a listed algorithm with its regret": ('target = "dp-se"\nregret = true\n', ""),
+    "code": ('target = "own.py:right"\n', "epsilon = 1\n"),
+    "code and its regret": ('target = "own.py:right"\narms = 2\nhorizon = 9\n', ""),
+    "a command": ('exec = "python own.py"\n', "epsilon = 1\n"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TARGETS)
+@pytest.mark.parametrize("key", VALUES)
+def test_a_default_applies_wherever_its_row_may_hold_it(key, kind, project):
+    """`parameters` for all targets were left out for your own code without a word."""
+    folder = project("")
+    (folder / "d.toml").write_text("")
+    row, claimed = KINDS_OF_TARGETS[kind]
+    whole = 'regret = { scaling = { T = "linear" } }\n' if kind == "code and its regret" else ""
+    defaults = "" if key in ("rho", "mu", "epsilon") else claimed  # each is a claim by itself
+
+    def read_of(defaults, row):
+        (folder / "c.toml").write_text(f"[defaults]\n{defaults}[[targets]]\n{row}{whole}")
+        try:
+            return entries.read(folder / "c.toml").entries[0]
+        except InputError:
+            return None
+
+    line = f"{key} = {VALUES[key]}\n"
+    given = read_of(defaults + line, row)
+    if (line not in row and key + " " in row) or (key == "regret" and whole):
+        assert given == read_of(defaults, row)  # what a row says itself counts
+        return
+    asked = read_of(defaults, row + line)
+    assert given == (asked or read_of(defaults, row))
+    assert (asked is not None) == (key in HELD_BY[kind])
+    if asked is not None and key != "budget":  # which is the usual one
+        assert asked != read_of(defaults, row)
+
+
+EVERY = {*entries._EVERY}
+HELD_BY = {
+    "a listed algorithm": EVERY | {*entries._LISTED},
+    "a listed algorithm with its regret": {*entries._BESIDE_REGRET},
+    "code": EVERY | {*entries._OWN} | {"parameters"},
+    "code and its regret": {"parameters", "budget", "seed"},
+    "a command": EVERY | {*entries._OWN, *entries._COMMAND},
+}
+
+
+def test_the_test_of_defaults_has_all_keys_that_may_be_one():
+    assert {*VALUES} == {*entries._EVERY, *entries._OWN, *entries._LISTED, *entries._COMMAND}
+
+
+ASKS = '[[targets]]\nname = "a"\ntarget = "own.py:{name}"\nepsilon = 1\nbudget = "smoke"\n'
+
+
+def test_a_request_that_nobody_has_answered_is_not_replaced(project):
+    """A run overwrote it without a word. Controls: what a run has asked itself, and what is answered."""
+    folder = project("")
+    (folder / "c.toml").write_text(ASKS.format(name="right"))
+    (asked,) = file.ask(folder / "c.toml", out="out").values()
+    place = folder / "out" / "a"
+    (folder / "own.py").write_text((folder / "own.py").read_text() + "\nMORE = 1\n")
+    for _ in range(2):
+        status, _, aside = run("campaign", "c.toml", "--out", "out")
+        assert status == 2
+        assert "has no answer, and asks something else (target.files.own.py is" in aside
+        assert "remove it, or name another folder with --out" in aside
+        assert json.loads((place / "request.json").read_text())["digest"] == asked.digest
+    with pytest.raises(InputError, match="has no answer"):
+        file.ask(folder / "c.toml", out="out")
+    (place / "request.json").write_text("{}")  # whatever it asked
+    assert run("campaign", "c.toml", "--out", "out")[0] == 2
+    (place / "request.json").unlink()
+    # A run may replace what it asked itself, and what is answered.
+    (folder / "c.toml").write_text(ASKS.format(name="none"))
+    assert run("campaign", "c.toml", "--out", "out")[0] == 2
+    assert (place / "request.json").is_file()
+    (folder / "c.toml").write_text(ASKS.format(name="right"))
+    assert run("campaign", "c.toml", "--out", "out")[0] == 0
+    (folder / "own.py").write_text((folder / "own.py").read_text() + "\nMORE = 2\n")
+    again = file.ask(folder / "c.toml", out="out")
+    assert run("campaign", "c.toml", "--out", "out")[0] == 0
+    assert (
+        Report.load(place / "record.json").parsed.provenance.request.digest
+        == next(iter(again.values())).digest
+    )

@@ -517,3 +517,52 @@ def test_a_hole_that_a_request_declares_is_not_left_out(folder):
         origin._declared(record, stated)
     origin._declared(record, asked)
     origin._declared(msgspec.structs.replace(record, declarations=bad), stated)  # it says so itself
+
+
+MECH = """#!{python}
+import json, random, sys
+
+sys.stdin.readline()
+print(json.dumps({{"ready": True, "kind": "release"}}), flush=True)
+data = 0.0
+for line in sys.stdin:
+    asked = json.loads(line)
+    data, rng = asked.get("data", data), random.Random(asked["seed"])
+    made = [data + {scale} * rng.choice((-1, 1)) * rng.expovariate(1) for _ in range(asked["runs"])]
+    print(json.dumps({{"id": asked["id"], "outputs": made}}), flush=True)
+"""
+
+
+def test_the_program_of_a_command_is_compared(tmp_path):
+    """Only params.json was: the program had noise where it was audited, and none in the commit."""
+    code = tmp_path / "code"
+    code.mkdir()
+    git(code, "init", "-q")
+    (code / "params.json").write_text("{}")
+    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=0))
+    (code / "mech.py").chmod(0o755)
+    git(code, "add", "mech.py", "params.json")
+    git(code, "commit", "-qm", "one")
+    commit = head(code)
+    shutil.copytree(code, tmp_path / "checkout")
+
+    def judged(name, *, command="./mech.py params.json"):
+        options = ("--request", f"../{name}/request.json", "--json", f"../{name}/record.json")
+        asked = ("audit", "--exec", command, "--epsilon", 1, "--runs", 400, "--detect", 4)
+        (tmp_path / name).mkdir()
+        assert run(code, *asked, *options).exit_code in (0, 1, 3)
+        of = json.loads((tmp_path / name / "request.json").read_text())["target"]["files"]
+        checks = (("--commit", commit), ("--source", tmp_path / "checkout"))
+        return of, [run(code, "judge", f"../{name}", *one).stderr for one in checks]
+
+    of, said = judged("clean")
+    assert ({*of}, said) == ({"mech.py", "params.json"}, ["", ""])
+    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=1))
+    _, said = judged("changed")
+    assert "with uncommitted changes (mech.py)" in said[0]
+    assert "source: mech.py is not the file that was audited" in said[1]
+    of, said = judged("whole", command=f"{code}/mech.py")
+    assert "which is not below" in said[1]
+    of, said = judged("unknown", command=f"nice {code}/mech.py params.json")
+    assert of == {}
+    assert all("we cannot tell which file 'nice" in one for one in said)

@@ -34,7 +34,7 @@ from verifiable_dp.core import engine, simulation
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import declarations
+from verifiable_dp.record import declarations, requests
 from verifiable_dp.record.decision import Decision
 from verifiable_dp.render import errata, mutation, sarif
 from verifiable_dp.targets import inspection, source
@@ -219,14 +219,18 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
     assert done.stdout == "summary r.json\n"
     assert not (tmp_path / "c.json").exists()
+    # What is required is in the request, so that whatever is made of the record knows it.
+    replaced.put(api, "ask", "asked")
+    replaced.put(requests, "requiring", "requiring")
     command = ["--exec", "run me", "--exec-timeout", "2.5", "-v", "--require", "certified"]
     done = commands.run(tmp_path, "audit", *command)
     assert done.stdout == "every check of None\n"
     assert (
         done.exit_code,
-        "the evidence is only tested-paths; --require asks for certified" in done.stderr,
+        "the evidence is only tested-paths; certified is required" in done.stderr,
     ) == (3, True)
-    assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
+    assert replaced.calls["requiring"] == (("asked", "certified"), {})
+    assert replaced.calls["audit"] == ((Exec("run me", 2.5),), {**UNSET, "request": "requiring"})
     # Without a target: tests/unit/campaign/test_campaign_file.py.
     assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"], QUIET]
 
@@ -361,7 +365,7 @@ def test_campaign(replaced, schedulers, tmp_path):
     typed += ["--cage", "best", "--require", "certified"]
     done = commands.run(tmp_path, "campaign", *typed)
     assert done.exit_code == 2
-    assert replaced.calls["read"] == ((Path("f.toml"),), {})
+    assert replaced.calls["read"] == ((Path("f.toml"), "certified"), {})
     how = {"out": Path("o"), "workers": 3, "resume": True, "cage": "best"}
     assert replaced.calls["run"] == ((found,), how)
     assert schedulers == ["tcp://there:1"]

@@ -9,6 +9,7 @@ import os
 import pathlib
 import tempfile
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 from unittest import mock
 
@@ -17,8 +18,10 @@ import pytest
 import verifiable_dp
 from verifiable_dp import api
 from verifiable_dp import pytest_plugin as plugin
+from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requested, words
+from verifiable_dp.record.decision import Decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import regrets
 
@@ -49,7 +52,7 @@ def report(privacy="not_refuted", regret="consistent", holes=()):
         regret_verdict=regret,
         record=record,
         parsed=Record.of(record),
-        decision=SimpleNamespace(holes=holes),
+        decision=Decision(privacy, regret, "strong", None, None, Role.USER, 1.0, (), 0, (), None, holes),
         name="x",
         summary=lambda **_: "summary",
         save=lambda place, stem: (place / f"{stem}.json", place / f"{stem}.html"),
@@ -194,7 +197,7 @@ def test_an_argument_that_there_is_not_is_refused(given, meant):
 )
 def test_less_evidence_than_is_required_fails(ground, require, short):
     made = report()
-    made.decision = SimpleNamespace(ground=ground, holes=())
+    made.decision = replace(made.decision, ground=ground)
     options = {} if require is None else {"require": require}
     passed, _ = outcome(made, "audit", lambda: plugin._audits(request())("dp-se", **options))
     assert passed is not bool(short)

@@ -609,13 +609,21 @@ GROUNDS = ("detectable", "n paths", "every path", "certified")
 def test_what_is_not_refuted_rests_on_no_less_than_is_required(found, asked):
     one = replace(HELD, ground=GROUNDS[found])
     require = passing.REQUIRED[asked]
-    assert passing.short_of(one, require) == ("" if found >= asked else passing.REQUIRED[found])
+    assert one.short_of(require) == ("" if found >= asked else passing.REQUIRED[found])
+    # The request of the record requires it, too.
+    asks = replace(one, require=require)
+    assert (asks.result, asks.colour, asks.exit_code, bool(asks.short)) == (
+        ("passed", "not_refuted", 0, False) if found >= asked else ("undecided", "inconclusive", 3, True)
+    )
 
 
 @pytest.mark.parametrize("require", passing.REQUIRED)
-def test_only_what_is_not_refuted_falls_short(require):
+def test_what_is_undecided_rests_on_nothing_and_what_is_refuted_falls_short_of_nothing(require):
     for privacy, regret in itertools.product(PRIVACY, REGRET):
-        assert passing.short_of(replace(HELD, privacy=privacy, regret=regret, ground=None), require) == ""
+        found = replace(HELD, privacy=privacy, regret=regret, ground=None)
+        open_one = privacy == "inconclusive" and require != passing.REQUIRED[0]
+        assert found.short_of(require) == ("nothing" if open_one else "")
+        assert replace(found, require=require).exit_code == found.exit_code
 
 
 def test_the_command_line_knows_all_that_can_be_required():

@@ -17,6 +17,7 @@ from verifiable_dp.record import kills
 from verifiable_dp.record.decision import WEAK as WEAK_AT
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.requests import RequestEntry, requiring
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import renderings, sidecars, strength, summary_card
@@ -144,6 +145,36 @@ def test_what_is_shown_of_a_record_at_a_border_agrees_too(name):
     assert len(said(made())) == 1
     found = decision(Record.of(made()))
     assert (found.result, found.strength) == (result, strength)
+
+
+def test_less_evidence_than_the_request_requires_is_green_nowhere():
+    """Its audit exits with 3; in-toto said PASSED, JUnit and SARIF said nothing, and the page was green."""
+    record = load("dp-se")
+    bare = {**record, "checks": [c for c in record["checks"] if c["kind"] != "upper_bound"]}
+    asked = RequestEntry.of(record["provenance"]["request"])
+    for whole, require, rule in (
+        (record, "certified", None),
+        (bare, "detectable", None),
+        (bare, "tested-paths", "DP304"),
+    ):
+        request = requiring(asked, require).as_dict()
+        one = Record.of({**whole, "provenance": {**whole["provenance"], "request": request}})
+        said = "; but the evidence is only detectable, and tested-paths is required"
+        short = rule is not None
+        assert decision(one).exit_code == (3 if short else 0)
+        statement = json.loads(to_intoto(one))["predicate"]
+        assert statement["result"] == ("WARNED" if short else "PASSED")
+        results = json.loads(to_sarif(one))["runs"][0]["results"]
+        assert [each["ruleId"] for each in results] == [rule][:short]
+        cases = {case.get("name"): case[0].tag for case in ET.fromstring(to_junit(one)).iter("testcase")}
+        shown = {"detectable": None, "certified": "system-out", "tested-paths": "skipped"}
+        assert cases.get("evidence") == shown[require]
+        for page in (render(one, drawn=False), render_pack(one)):
+            assert (said in html.unescape(page)) == short
+            colour = re.search(r'<div class="banner ([\w-]+)', page)[1]
+            assert colour == ("inconclusive" if short else "not_refuted")
+        assert (said in to_markdown(one)) == short
+        assert ("is required" in to_github(one)) == short
 
 
 RENDERINGS = (

@@ -19,6 +19,7 @@ from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
 from verifiable_dp.record.differences import apart
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.requests import RequestEntry, requiring
 from verifiable_dp.record.sealing import RUN, digest, plain, pointer, text, without_run
 from verifiable_dp.record.sealing import sealed as sealed_of_output
 from verifiable_dp.record.verify import verify
@@ -553,10 +554,11 @@ def test_a_refuted_record_after_a_right_one():
     assert "target.parameters.variant" in rows
     assert (
         compare(Record.of(load_of_diff("dp-linear-printed")), Record.of(load_of_diff("dp-linear"))).outcome
-        == "better"
+        == "not_comparable"
     )
     lines = found.lines()
-    assert lines[1].startswith("  worse: verdict: not_refuted -> refuted")
+    assert lines[1].startswith("  not comparable: they are of different variant")
+    assert lines[2].startswith("  worse: verdict: not_refuted -> refuted")
     assert json.loads(json.dumps(found.as_dict()))["outcome"] == "worse"
 
 
@@ -737,6 +739,63 @@ def test_no_declarations_and_empty_ones_are_the_same(record):
         Record.of(changed(record, declarations=None)), Record.of(changed(record, declarations={}))
     )
     assert (found.outcome, found.same_evidence, found.changes) == ("same", True, ())
+
+
+def test_another_instance_is_neither_better_nor_comparable_and_may_be_worse(record):
+    """A promise is compared as the claim, wherever it stands; every other parameter says what was audited."""
+    weaker = changed(record, claim__epsilon=2.0, target__parameters={"epsilon": 2.0})
+    stronger = changed(record, target__parameters={"epsilon": 1.0})
+    assert compare(Record.of(stronger), Record.of(weaker)).outcome == "worse"
+    assert compare(Record.of(weaker), Record.of(stronger)).outcome == "better"
+    shorter = changed(weaker, target__parameters={"epsilon": 2.0, "horizon": 3})
+    assert compare(Record.of(stronger), Record.of(shorter)).outcome == "worse"
+    assert compare(Record.of(shorter), Record.of(stronger)).outcome == "not_comparable"
+
+
+HOLE = {"unprotected_outputs": [{"what": "a public board", "readers": "public"}]}
+
+
+def test_a_new_hole_is_worse_and_a_closed_one_better(record):
+    """It was neutral: `diff` said 0 of a record with status 0 and one with status 1."""
+    whole, void = (finish(record, started=0.0, cpu_seconds=0.0, declarations=one) for one in ({}, HOLE))
+    assert (whole.decision.exit_code, void.decision.exit_code) == (0, 1)
+    (hole,) = void.decision.holes
+    found = compare(whole.parsed, void.parsed)
+    assert found.outcome == "worse"
+    assert by_what(found)[f"holes.{hole}"] == (None, "hole", "worse")
+    assert compare(void.parsed, whole.parsed).outcome == "better"
+    # A weaker claim, or another unit of privacy, does not hide it.
+    other = Record.of(changed(void.record, claim__delta=0.125))
+    assert compare(whole.parsed, other).outcome == "worse"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        (None, "certified", "better"),
+        ("certified", None, "worse"),
+        ("every-path", "tested-paths", "worse"),
+        (None, None, "same"),
+    ],
+)
+def test_less_evidence_that_is_required_is_worse(before, after, outcome, record):
+    one, other = (requiring_of(record, require) for require in (before, after))
+    assert compare(one, other).outcome == outcome
+
+
+def test_whatever_else_makes_the_result_worse_is_worse(record):
+    """The evidence stays, and what is required of it is more than it is."""
+    bare = {**record, "checks": [one for one in record["checks"] if one["kind"] != "upper_bound"]}
+    old, new = (requiring_of(bare, require) for require in (None, "certified"))
+    found = compare(old, new)
+    assert found.outcome == "worse"
+    assert by_what(found)["result"] == ("passed", "undecided", "worse")
+    assert by_what(found)["exit_status"] == (0, 3, "worse")
+
+
+def requiring_of(record, require):
+    asked = requiring(RequestEntry.of(record["provenance"]["request"]), require or "detectable")
+    return Record.of(changed(record, provenance__request=asked.as_dict()))
 
 
 def test_hostile_words_stay_on_their_line(record):

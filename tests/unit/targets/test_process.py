@@ -403,3 +403,47 @@ def test_the_source_of_a_command_is_its_file(tmp_path, command):
     assert source.path.endswith("program.py")
     assert len(source.sha256) == 64
     assert CodeSource.of(Exec("sort -n"), "sort -n") == CodeSource("sort -n")
+
+
+NAMED = {
+    "./mech params.json": ["mech", "params.json"],
+    "./mech --config=params.json --log=new.log": ["mech", "params.json"],
+    "mech params.json": ["bin/mech", "params.json"],  # on the PATH, below the repository
+    "python3 -u answers.py params.json": ["answers.py", "params.json"],
+    "/usr/bin/perl answers.py": ["answers.py"],
+    "env/bin/python -Wignore answers.py": ["answers.py"],
+    "python3 -m inside.mech --config params.json": ["inside/mech.py", "inside/__init__.py", "params.json"],
+    "python3 -m inside": ["inside/__main__.py", "inside/__init__.py"],
+    "conda run -n old python answers.py params.json": ["answers.py", "params.json"],
+    "java -jar mech params.json": ["mech", "params.json"],
+    # What these run is not told.
+    "tool params.json": [],
+    "env/bin/tool params.json": [],
+    "python3 -c pass params.json": [],
+    "python3 -cpass params.json": [],
+    "node --eval=code params.json": [],
+    "sh -c './mech x' params.json": [],
+    "python3 -m json.tool params.json": [],
+    "python3 - params.json": [],
+    "python3 -W ignore params.json": [],
+    "cat": [],
+}
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_all_files_that_a_command_names_count_and_none_without_its_program(command, tmp_path, monkeypatch):
+    """The first argument that was a file stood for the program: `./mech params.json` was params.json."""
+    repository, installed = tmp_path / "repository", tmp_path / "installed"
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, [repository / "bin", installed, os.environ["PATH"]])))
+    for place in ("mech", "bin/mech", "params.json", "answers.py", "env/bin/python", "env/bin/tool"):
+        (repository / place).parent.mkdir(parents=True, exist_ok=True)
+        (repository / place).touch(0o755)
+    for place in ("env/pyvenv.cfg", "inside/__init__.py", "inside/__main__.py", "inside/mech.py", ".git"):
+        (repository / place).parent.mkdir(exist_ok=True)
+        (repository / place).touch()
+    installed.mkdir()
+    (installed / "tool").touch(0o755)
+    monkeypatch.chdir(repository)
+    found = [os.path.relpath(file) for file in Exec(command).files]
+    assert found == NAMED[command]
+    assert Exec(command).file == next(iter(Exec(command).files), None)
