@@ -161,7 +161,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.CLOSED_BRANCHES: (_closed, lambda values: "untaken branches stay untaken"),
     Taken.RUNS_ALIKE: _said(
         "a call for several runs makes them independently, each with the distribution of a call for one run",
-        "runs of larger calls have the same distribution",
+        "runs of larger calls are distributed alike",
     ),
     Taken.RUNS_ALONE: _said("each run is a separate call", "one run per call"),
     Taken.SIZES_OF_DATA: (_of_data, lambda values: "data of this size within the bounds"),

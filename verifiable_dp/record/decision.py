@@ -106,7 +106,7 @@ class Decision:
         """
         if self.holes:
             return "hole"
-        if self.regret == "contradicted":
+        if self.regret == "contradicted" and self.privacy != "refuted":
             return self.regret
         undecided = self.weak or bool(self.short) or (self.role is Role.BASELINE and self.privacy is not None)
         return "inconclusive" if undecided else self.main or ""

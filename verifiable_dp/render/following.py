@@ -168,7 +168,9 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if terse > 1:
         of_all = f"{left.grave} of " if terse < 3 else ""
         limits = many(left.count if of_all else left.grave, "limit")
-        return f"{asked}; so can {limits}." if yours.grave else f"{asked}; {limits} can void the promise."
+        return (
+            f"{asked}; so can {of_all}{limits}." if yours.grave else f"{asked}; {of_all}{limits} can void it."
+        )
     return f"{asked}. {capital(grave)} can void {'it' if yours.grave else 'the promise'} whatever you answer."
 
 

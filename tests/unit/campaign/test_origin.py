@@ -489,6 +489,7 @@ def test_what_lies_in_the_place_of_a_file_of_the_commit_counts(reads, tmp_path, 
     """Broken variants: an opening that fails is not noted; a folder passes for the file that is missing."""
     place, there = tmp_path / "x", tmp_path / "there"
     shutil.copytree(reads, place)
+    shutil.rmtree(place / "kept", ignore_errors=True)
     monkeypatch.chdir(place)
     (place / "more.txt").write_text("0\n")
     (place / "mine.py").write_text(READS + TRIES)
@@ -560,7 +561,7 @@ def test_the_program_of_a_command_is_compared(tmp_path):
     (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=1))
     _, said = judged("changed")
     assert "with uncommitted changes (mech.py)" in said[0]
-    assert "source: mech.py is not the file that was audited" in said[1]
+    assert "source: mech.py differs from the file that was audited" in said[1]
     of, said = judged("whole", command=f"{code}/mech.py")
     assert "which is not below" in said[1]
     of, said = judged("unknown", command=f"nice {code}/mech.py params.json")

@@ -894,6 +894,7 @@ def test_a_file_in_a_repository_has_its_commit(tmp_path, monkeypatch):
     git("add", "mine.py")
     git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "first")
     found = {"repository": "https://example.org/mine.git", "commit": git("rev-parse", "HEAD")}
+    found["place"] = "mine.py"
     assert place(str(file)) == {**found, "dirty": False}
     file.write_text("x = 2\n")
     assert place(str(file)) == {**found, "dirty": True, "differs": ["mine.py"]}

@@ -134,7 +134,9 @@ def test_what_follows_from_the_verdicts(privacy, regret, role, strength, faults)
     weak = privacy == "not_refuted" and strength == "weak"
     assert (found.main, found.weak) == (privacy or regret, weak)
     open_colour = weak or (role is Role.BASELINE and privacy is not None)
-    assert found.colour == ("inconclusive" if open_colour else privacy or regret or "")
+    shown = "inconclusive" if open_colour else privacy or regret or ""
+    against = regret == "contradicted" and privacy != "refuted"
+    assert found.colour == ("contradicted" if against else shown)
     held = (privacy, regret) != (None, None)
     held &= privacy in (None, "not_refuted") and regret in (None, "consistent")
     failed = privacy == "refuted" or regret == "contradicted"
@@ -318,8 +320,7 @@ EXITS = {
         (
             {
                 "report": N(decision=N(exit_code=code)),
-                "falls_short": lambda *_, less=less: less,
-                "require": 0,
+                "short": less,
             },
             end,
         )

@@ -132,7 +132,7 @@ def found(**by_name):
 
 
 def undecided(code=3, regret=None):
-    return N(decision=N(exit_code=code, regret=regret))
+    return N(decision=N(exit_code=code, regret=regret, privacy="inconclusive", short=""))
 
 
 @pytest.mark.parametrize(

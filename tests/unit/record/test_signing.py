@@ -312,7 +312,7 @@ def test_the_four_states(file, keys, said, status, signed, tmp_path):
         assert page.exit_code == 0
         if to == "html":
             assert said in page.stdout if file else "Nobody (unsigned)" in page.stdout
-            assert ("check with verify --key" in page.stdout) == (said in (NONE, NOT_CHECKED))
+            assert ("check with verify" in page.stdout) == (said in (NONE, NOT_CHECKED))
     portfolio = run(tmp_path, "portfolio", "x", "--out", "index.html", *options)
     assert portfolio.exit_code == (2 if said == NOT else 0)
     index = (tmp_path / "index.html").read_text("utf-8")

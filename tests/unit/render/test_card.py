@@ -225,7 +225,7 @@ def test_what_to_do_follows_from_the_verdict():
 def test_intervals_say_what_they_rest_on():
     by = "proved by this tool; nobody else has checked"
     assumed = "if 4 assumptions hold (1 of them untested: ideal Laplace noise)."
-    assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (computed) and 2 ({by}), {assumed}"
+    assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by}), {assumed}"
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
     assert f"equals the upper bound (bounded over what was traced), {assumed}" in bounds.interval(
@@ -336,7 +336,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
             "but it is not valid: it is for another record, or the record was",
         ),
         ("{", "but it cannot be read; not checked; check with verify --key"),
-        ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
+        ("[" * 60_000, "but it cannot be read; not checked"),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
         page = render(Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record)))
@@ -498,7 +498,7 @@ def test_loose_checks_are_called_loose_and_exponents_come_first():
 
 def test_an_interval_without_width_says_why():
     _, page = shown("dp-se")
-    assert '<td class="number">all 30 runs are equal</td>' in page
+    assert '<td class="number">all 30 runs equal</td>' in page
     assert "4830 to 4830" not in page
     assert "all 30 runs are equal" in to_markdown(Record.of(load("dp-se")))
 

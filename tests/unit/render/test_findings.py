@@ -59,6 +59,7 @@ def test_codes_are_what_they_were():
         "UNDECIDED": "DP301",
         "WEAK": "DP302",
         "MISSED": "DP303",
+        "SHORT": "DP304",
         "REGRET": "DP401",
         "HOLE": "DP501",
     }
