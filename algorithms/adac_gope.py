@@ -79,7 +79,9 @@ class AdaCGOPE(PhasedElimination):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the sum of one action in one phase; the proof covers every noisy sum."""
-        note = "its number is unknown; each reward is in one release of normal noise, so mu is sqrt(2 rho)"
+        note = (
+            "theorem's number unknown; each reward is in one release with normal noise, so mu is sqrt(2 rho)"
+        )
         source = Source(papers.AZIZE_ZCDP, "AdaC-GOPE", note, Basis.UNREAD)
         return PrivacyClaim.normal(self.rho, self.delta, observe="releases", source=source)
 

@@ -73,7 +73,9 @@ class AdaCUCB(Episodes):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the mean of one episode; the proof covers every noisy mean."""
-        note = "its number is unknown; each reward is in one release of normal noise, so mu is sqrt(2 rho)"
+        note = (
+            "theorem's number unknown; each reward is in one release with normal noise, so mu is sqrt(2 rho)"
+        )
         source = Source(papers.AZIZE_ZCDP, "AdaC-UCB", note, Basis.UNREAD)
         return PrivacyClaim.normal(self.rho, self.delta, observe="releases", source=source)
 

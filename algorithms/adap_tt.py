@@ -92,7 +92,7 @@ class AdaPTT(Batches):
     def claim(self) -> PrivacyClaim:
         """A reward enters one batch."""
         source = Source(
-            papers.AZIZE_BAI, "epsilon-global DP of AdaP-TT", "the number of its theorem is not known"
+            papers.AZIZE_BAI, "epsilon-global DP of AdaP-TT", "we do not know the number of the theorem"
         )
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 

@@ -31,7 +31,7 @@ def adaptive_tree(horizon: int, epsilon: float, v: float, u: float, variant: str
 
 def budgeted(statement: str, variant: str) -> Source:
     """The paper's promise, and with which budget for a node it holds."""
-    note = "with epsilon/(floor(log2 T) + 1) per node, which is ours" if variant == "corrected" else ""
+    note = "with epsilon/(floor(log2 T) + 1) per node, which is our choice" if variant == "corrected" else ""
     return Source(papers.TAO, statement, note)
 
 

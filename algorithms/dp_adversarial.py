@@ -90,7 +90,9 @@ class DPAdversarial(Turns):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the sum of one batch."""
-        note = "the number of its theorem is unknown; we assume that means are seen, each reward in one"
+        note = (
+            "we do not know the number of the theorem; we assume that means are released, each reward in one"
+        )
         return PrivacyClaim(
             self.epsilon,
             observe="releases",

@@ -92,7 +92,7 @@ class DPKLUCB(Episodes):
     statement: ClassVar[Source] = Source(
         papers.AZIZE_OPTIMAL,
         "DP-KLUCB",
-        "the number of its theorem is unknown; we assume that releases are seen, each reward in one",
+        "we do not know the number of the theorem; we assume that each reward enters one visible release",
         Basis.UNREAD,
     )
 

@@ -77,7 +77,7 @@ class DPSEDoubling(DPSE):
     @property
     def claim(self) -> PrivacyClaim:
         """Thm 4.1 in each phase; phases use disjoint rewards."""
-        note = "parallel composition over restarts, which the theorem does not cover"
+        note = "by parallel composition over restarts, which the theorem does not cover"
         source = Source(papers.S1, "Theorem 4.1 and proof of Theorem 4.3", note, Basis.OURS)
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 

@@ -75,7 +75,7 @@ class ShuffledSE(Elimination):
     @property
     def claim(self) -> PrivacyClaim:
         """The adversary sees the shuffled reports of each batch."""
-        note = "ours: amplification of Laplace reports, not the paper's; the number of its theorem is unknown"
+        note = "we use Laplace reports, not the paper's; we do not know the number of the theorem"
         return PrivacyClaim(
             self.epsilon,
             self.delta,

@@ -167,7 +167,7 @@ def tables(trial: TheoremTrial) -> list[Check]:
 
     return [
         table(
-            f"{trial.claim.name} beside {DPRobustSE.name}, constants={constants}",
+            f"{trial.claim.name} against {DPRobustSE.name}, constants={constants}",
             [row(*entry) for entry in entries(algorithm, constants)],
             claim=trial.claim.name,
             caption=_caption(algorithm, trial.runs(TABLE_RUNS), words),

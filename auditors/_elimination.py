@@ -109,7 +109,7 @@ SHARED_BY_EPOCHS = mutant("one draw for all epochs", mutants.SHARED_BY_EPOCHS)
 
 def mean_noise(scale: str) -> Mutant:
     """Sums with the noise that is meant for means, of that `scale`."""
-    return mutant("noise of means on sums", mutants.MEAN_NOISE, scale=scale)
+    return mutant("sums with the noise of means", mutants.MEAN_NOISE, scale=scale)
 
 
 PRIVACY_MUTANTS = (

@@ -86,14 +86,14 @@ NOISE_MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
     mutant("noise of an arm is not reset", mutants.SHARED_BY_EPOCHS),
-    mutant("one draw throughout", mutants.shared(lambda rule, slot: np.zeros_like(slot))),
+    mutant("one draw for everything", mutants.shared(lambda rule, slot: np.zeros_like(slot))),
 )
 PRIVACY_MUTANTS = (
     *NOISE_MUTANTS,
     mutant("no forgetting", mutants.Unforgetting),
     mean_noise("1/(epsilon n)"),
     mutant(
-        "length of all pulls",
+        "noise for all pulls",
         mutants.noise_by(
             lambda rule, state, query: query.pulls() / np.maximum(query.pulls() + state.pulls, 1)
         ),
@@ -123,12 +123,12 @@ COIN_MUTANTS = (
     NO_NOISE,
     mutant("noise of an arm is not reset", mutants.shared(_same_noise)),
     mutant("one draw for coins", mutants.shared(lambda rule, slot: np.zeros_like(slot))),
-    mutant("the noise is the coin", mutants.shared(_coins_are_noise)),
+    mutant("noise reused as a coin", mutants.shared(_coins_are_noise)),
 )
 BATCH_MUTANTS = (
     *COIN_MUTANTS,
     mutant("old batches", mutants.result("kept", lambda rule, kept, sums, full: sums)),
-    mutant("noise of means on sums", mutants.noise_by(_of_means)),
+    mutant("sums with the noise of means", mutants.noise_by(_of_means)),
 )
 UNIFORM_CHOICE = mutants.result("choice", lambda rule, arm, state, released: state.pulls.argmin(axis=1))
 

@@ -21,7 +21,7 @@ mutant = SHEET.mutant
 
 HALF_NOISE = mutant("half noise", noise_times(0.5))
 NO_NOISE = mutant("no noise", noise_times(0.0))
-RHO_FOR_TWO = mutant("rho for two", noise_times(1 / math.sqrt(2)))
+RHO_FOR_TWO = mutant("noise for twice the rho", noise_times(1 / math.sqrt(2)))
 FROM_RHO: Json = {"worst_cost": lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta)}  # one release
 
 

@@ -252,5 +252,5 @@ def removal_mutants(event: GoodEvent) -> list[Mutant]:
         mutant("hasty", result("width", lambda rule, width, *at: width / 30), event),
         mutant("timid", result("width", lambda rule, width, *at: width * 100), event),
         mutant("inverted", result("keep", _inverted), event),
-        mutant("sums for means", decided_by(_sums), event),
+        mutant("sums instead of means", decided_by(_sums), event),
     ]

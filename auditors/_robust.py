@@ -126,7 +126,7 @@ def minimax(trial: TheoremTrial) -> Iterator[Check]:
     """Regret on two arms in [0, 1] with a gap of four times the bound over T: uniform play has twice it."""
     trial = trial.changed(n_arms=2, horizon=LONG, beta=None)
     gap = min(4 * minimax_regret_bound(np.zeros(2), trial.rule) / LONG, 1.0)
-    where = bernoulli([0.5 + gap / 2, 0.5 - gap / 2], "two arms at four times the bound over T")
+    where = bernoulli([0.5 + gap / 2, 0.5 - gap / 2], "two arms with a gap of 4 bound/T")
     return MeanBound([where])(trial)
 
 
@@ -360,7 +360,7 @@ class Floors:
                     )
                 )
         yield floors(
-            f"{trial.claim.name} on every algorithm of the model",
+            f"{trial.claim.name} on every algorithm in this trust model",
             rows,
             claim=trial.claim.name,
             caption=self.caption.format(runs=runs),
@@ -380,7 +380,7 @@ PRIVACY_MUTANTS = (
     family.SHARED_BY_ARMS,
     family.NO_FORGETTING,
     family.RAW,
-    mutant("noise of means on sums", mutants.MEAN_NOISE),
+    mutant("sums with the noise of means", mutants.MEAN_NOISE),
 )
 NO_TRUNCATION = mutant("no truncation", mutants.Untruncated)
 

@@ -22,7 +22,7 @@ MUTANTS = (
     RHO_FOR_TWO,
     NO_NOISE,
     *SUM_MUTANTS,
-    mutant("noise of means on sums", MEAN_NOISE),
+    mutant("sums with the noise of means", MEAN_NOISE),
     *family.removal_mutants(GOOD_EVENT),
 )
 CLAIMS = (

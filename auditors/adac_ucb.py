@@ -45,7 +45,7 @@ def regret_bound(gaps: FloatArray, rule: AdaCUCB) -> float:
     return float(bad @ (pulls_bound(bad, rule) + misses(len(gaps), rule.beta)))
 
 
-NORMAL = mutant("noise of means on sums", MEAN_NOISE)  # of which others have Laplace noise
+NORMAL = mutant("sums with the noise of means", MEAN_NOISE)  # of which others have Laplace noise
 CLAIMS = (claim("regret", regret_bound, family.CHECKS),)
 MUTANTS = (
     *(NORMAL if one.name == NORMAL.name else one for one in family.PRIVACY_MUTANTS),

@@ -23,7 +23,7 @@ SHEET = Sheet(__file__, papers.AZIZE_BAI)
 claim, mutant = SHEET.claim, SHEET.mutant
 
 CLEAR = bernoulli([0.2, 0.8], "two arms, gap .6")
-CROWD = bernoulli([*[0.1] * 6, 0.5, 0.9], "six far arms and a near one")
+CROWD = bernoulli([*[0.1] * 6, 0.5, 0.9], "eight arms, six of them poor")
 LEVEL = 1.4  # ours: the paper's constants are not at hand
 RUNS = {"mutant": 60, "quick": 60, "standard": 200, "thorough": 400}
 

@@ -55,7 +55,7 @@ MUTANTS = (
     mutant("one draw for all nodes", family.SAME_NODE),
     mutant("re-drawn", mixed(family.RedrawnSum)),
     mutant("no truncation", mutants.Untruncated),
-    mutant("noise of the first item", noise_by(_of_the_first)),
+    mutant("noise for the first item", noise_by(_of_the_first)),
     mutant("tenfold noise", noise_times(10.0), ERROR),
 )
 

@@ -132,7 +132,7 @@ def _inverted(rule: DPAdversarial, index: FloatArray, state: Own) -> FloatArray:
 
 MUTANTS = (
     *family.COIN_MUTANTS,
-    mutant("noise of means on sums", noise_by(_of_means)),
+    mutant("sums with the noise of means", noise_by(_of_means)),
     mutant("uniform play", family.UNIFORM_CHOICE, ON_TWO),
     mutant("inverted", result("index", _inverted), ON_TWO),
     mutant("timid", result("rate", lambda rule, rate: rate / 100), ON_TWO),

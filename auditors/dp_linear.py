@@ -190,7 +190,7 @@ MUTANTS = (
     mutant("sensitivity 1", given(variant="printed")),
     NO_NOISE,
     *SUM_MUTANTS,
-    mutant("noise of means on sums", mutants.MEAN_NOISE),
+    mutant("sums with the noise of means", mutants.MEAN_NOISE),
     *family.removal_mutants(GOOD_EVENT),
 )
 

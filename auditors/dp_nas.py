@@ -22,7 +22,7 @@ MUTANTS = (
     mutant("quarter noise", noise_times(0.25)),
     *family.PRIVACY_MUTANTS,
     mutant(
-        "noise of means on sums",
+        "sums with the noise of means",
         lambda algorithm: family.ScaledByUse(algorithm, on_estimate=1 / original(algorithm).horizon),
     ),
     mutant("re-drawn", averaged(REPEATS, 40), repeats=REPEATS),  # the slots of the committed records

@@ -143,7 +143,7 @@ def minimax(trial: TheoremTrial) -> Iterator[Check]:
     assert bound is not None
     gap = min(4 * bound(np.zeros(k), trial.rule) / trial.rule.horizon, 1.0)
     means = [0.5 + gap / 2, *[0.5 - gap / 2] * (k - 1)]
-    where = bernoulli(means, "gaps of four times the bound over T")
+    where = bernoulli(means, "gaps of 4 bound/T")
     return MeanBound([where])(trial)
 
 

@@ -129,7 +129,7 @@ PRICE = Prices(
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    mutant("tree off by one", noise_times(lambda rule: 1 - 1 / rule.mechanism.levels)),
+    mutant("one level too few", noise_times(lambda rule: 1 - 1 / rule.mechanism.levels)),
     mutant("budget log T", noise_times(lambda rule: math.log(rule.horizon) / rule.mechanism.levels)),
     mutant("re-drawn", mixed(family.Redrawn)),
     mutant("one draw for all nodes", family.SAME_NODE),

@@ -69,9 +69,11 @@ CLAIMS = (
 MUTANTS = (
     *family.NOISE_MUTANTS,
     mutant("half variance", noise_times(1 / math.sqrt(2))),
-    mutant("variance of all rounds", noise_by(_over_rounds)),
-    mutant("variance for deviation", result("deviation", lambda rule, deviation, pulls: deviation**2)),
-    mutant("sums for means", result("mean", lambda rule, mean, sums, pulls: sums)),
+    mutant("variance falls in every round", noise_by(_over_rounds)),
+    mutant(
+        "variance as standard deviation", result("deviation", lambda rule, deviation, pulls: deviation**2)
+    ),
+    mutant("sums instead of means", result("mean", lambda rule, mean, sums, pulls: sums)),
     *family.order_mutants(ON_TWO),
     mutant("variance never falls", result("deviation", _never_falls), ON_TWO),
 )

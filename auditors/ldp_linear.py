@@ -21,7 +21,7 @@ MUTANTS = (
     HALF_NOISE,
     mutant("sensitivity 1", given(variant="printed")),
     NO_NOISE,
-    mutant("noise of the mean", MEAN_NOISE),
+    mutant("noise for a mean", MEAN_NOISE),
     mutant("fading noise", noise_by(lambda rule, state, query: 1 / state.batch[:, None])),
     mutant(
         "first action forgotten",

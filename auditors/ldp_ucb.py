@@ -41,7 +41,7 @@ CLAIMS = (claim("regret", regret_bound, [ON_TWO]),)
 MUTANTS = (
     *family.NOISE_MUTANTS,
     mutant("sent again", Unforgetting),
-    mutant("noise of the mean", noise_by(lambda rule, state, query: 1 / (state.pulls + 1))),
+    mutant("noise for a mean", noise_by(lambda rule, state, query: 1 / (state.pulls + 1))),
     *family.order_mutants(ON_TWO),
     family.timid(ON_TWO),
 )

@@ -26,7 +26,7 @@ from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Theo
 SHEET = Sheet(__file__, papers.AUER)
 claim, mutant = SHEET.claim, SHEET.mutant
 
-FIVE = bernoulli([0.9, 0.4, 0.4, 0.4, 0.4], "one good arm of five")
+FIVE = bernoulli([0.9, 0.4, 0.4, 0.4, 0.4], "five arms, one of them good")
 HORIZONS = [int(t) for t in np.geomspace(1e4, 1e6, 16)]
 GROWTH_RUNS = {"mutant": 30, "quick": 100, "standard": 100, "thorough": 300}
 BEST_LAST = bernoulli([0.3, 0.6], "best arm last")  # ties go to the first arm, which is the worse one

@@ -4,6 +4,7 @@ import base64
 import fcntl
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ _FLAGS = (
     *("--disable-extensions", "--disable-background-networking", "--disable-component-update"),
     *("--hide-scrollbars", "--remote-debugging-pipe"),
 )
-_PATIENCE = 60.0  # seconds for an answer
+_PATIENCE = 300.0  # seconds for an answer: with other processes, axe takes more than one minute on long pages
 
 
 class Chromium:
@@ -91,6 +92,12 @@ class Chromium:
         """Save what is seen, for people."""
         found = self._send("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         Path(path).write_bytes(base64.b64decode(found["data"]))
+
+    def sheets(self):
+        """On how many sheets the page is printed."""
+        self.look(720, media="print")
+        found = self._send("Page.printToPDF", preferCSSPageSize=True)
+        return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(found["data"])))
 
     def _send(self, method, **parameters):
         self._last += 1

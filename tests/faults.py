@@ -2041,7 +2041,7 @@ FAULTS = (
     Fault(
         "a signature of another record",
         f"{RECORD}/signing.py",
-        '        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", '
+        '        return SignatureState(f"a signature file was found, but it is not valid: {_OTHER}", '
         "holds=False)",
         "        pass",
         "verify passes a record beside a signature that cannot hold",
@@ -2140,8 +2140,8 @@ FAULTS = (
     Fault(
         "broken records of a folder pass",
         "verifiable_dp/cli/records.py",
-        'counts not run again")\n    sys.exit(2 if found.broken or wrong else 0)',
-        'counts not run again")\n    sys.exit(2 if wrong else 0)',
+        'the runs were not repeated")\n    sys.exit(2 if found.broken or wrong else 0)',
+        'the runs were not repeated")\n    sys.exit(2 if wrong else 0)',
         "verify of a folder ends well though records in it do not hold",
         ("tests/unit/cli/test_options.py::test_verify", "tests/unit/render/test_portfolio.py"),
     ),

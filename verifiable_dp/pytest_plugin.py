@@ -32,32 +32,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dp-budget",
         default=None,
         metavar="B",
-        help="quick, standard, thorough or seconds (of privacy audits); overrides the tests'",
+        help="quick, standard, thorough or (for privacy audits) seconds; overrides the budgets in the tests",
     )
     group.addoption(
         "--dp-report", default=None, metavar="DIR", help="write a record and a page for each audit here"
     )
     group.addoption(
-        "--dp-seed", type=int, default=None, metavar="S", help="seed of every audit; overrides the tests'"
+        "--dp-seed",
+        type=int,
+        default=None,
+        metavar="S",
+        help="seed of every audit; overrides the seeds in the tests",
     )
     group.addoption(
         "--dp-alpha",
         type=float,
         default=None,
         metavar="A",
-        help="family-wise level at which a privacy audit refutes; overrides the tests'",
+        help="largest probability that a privacy audit refutes a true claim; overrides the value in the "
+        "tests",
     )
     group.addoption(
         "--dp-detect",
         type=float,
         default=None,
         metavar="F",
-        help="times the claim that must be detectable where no bound is proved; overrides the tests'",
+        help="if no bound is proved, a loss of F times the claim must be detectable; overrides the value in "
+        "the tests",
     )
     group.addoption(
         "--dp-in-process",
         action="store_true",
-        help="run audited code in this process instead of a child, to allow debugging",
+        help="run audited code in this process instead of a child process, for debugging",
     )
 
     group.addoption(
@@ -67,7 +73,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 _HELP = """\
 Fixtures
-  privacy_audit(target, epsilon=1, ...)   audit a claim; the test fails unless it is not refuted
+  privacy_audit(target, epsilon=1, ...)   audit a claim; the test passes only if the claim is not refuted
   regret_check(target, scaling={{"T": 0.5}}, ...)   check claims about regret
   Both take a function, a class, "file.py:name", a catalogue name, or the name of a target in
   [tool.verifiable-dp] of pyproject.toml; and expect="refuted", None, ...
@@ -218,7 +224,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for wall, own, verdict, _, nodeid in spent[:_LONGEST]:
         terminalreporter.write_line(f"{wall:8.1f} s ({own:.1f} s)  {verdict:<12}  {nodeid}")
     if len(spent) > _LONGEST:
-        terminalreporter.write_line(f"{'':12}and {len(spent) - _LONGEST} that took less")
+        terminalreporter.write_line(f"{'':12}and {len(spent) - _LONGEST} that took less time")
 
 
 def _announced(progress: _Phases) -> Callable[[str], None]:
@@ -309,7 +315,7 @@ _SETTINGS: pytest.StashKey[Campaign | None] = pytest.StashKey()
 _MARKS = {
     "privacy": "audits a privacy claim",
     "regret": "checks a claim about regret",
-    "dp_slow": "a long audit or regret check; -m 'not dp_slow' leaves it out",
+    "dp_slow": "a long audit or regret check; -m 'not dp_slow' skips it",
 }
 _COUNT = pytest.StashKey[list[str]]()
 _SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
@@ -466,7 +472,7 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         again = _again(request, report, target, path or _kept(request, report))
         # The summary of pytest shows how this begins.
         found = f"{report.verdict}: {words.interval(report.parsed)}"
-        asked = f"resting on {short}, and {require} is required" if short else f"expected {expect}"
+        asked = f"the evidence is only {short}, but {require} is required" if short else f"expected {expect}"
         asked = "the declarations make the promise void" if void else asked
         lines = [f"{found} ({asked})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]

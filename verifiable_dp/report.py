@@ -134,7 +134,7 @@ class Report:
     Attributes
     ----------
     record : dict
-        The whole record, JSON values.
+        The whole record, as JSON values.
     """
 
     record: Json
@@ -172,12 +172,16 @@ class Report:
 
     @property
     def reason(self) -> str | None:
-        """Why the verdict is inconclusive: ``lead``, ``weak`` or ``unsearched``; None for other verdicts."""
+        """Why the verdict is inconclusive; None for other verdicts.
+
+        ``lead`` (evidence without proof), ``weak`` (only larger leaks would have been caught) or
+        ``unsearched`` (no input that we tried changed the output).
+        """
         return self.parsed.reason
 
     @property
     def regret_verdict(self) -> str | None:
-        """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None if not checked."""
+        """``consistent``, ``contradicted``, ``inconclusive`` or ``vacuous`` (cannot fail); or None."""
         return self.parsed.regret.verdict if self.parsed.regret else None
 
     @functools.cached_property
@@ -243,7 +247,7 @@ class Report:
         return pd.DataFrame(rows, columns=["subject", "check", "kind", "verdict", "words"])
 
     def plot(self) -> Plot:
-        """Lower bounds on epsilon against the claim; for a report on regret alone, the measured regret.
+        """Plot lower bounds on epsilon and the claim or, for a report on regret alone, the measured regret.
 
         Raises
         ------
@@ -286,7 +290,7 @@ class Report:
         return cls(verify(path).record)
 
     def declare(self, declarations: str | os.PathLike[str] | Json) -> Report:
-        """The same report with these declarations instead of its own; it does not run the target's code.
+        """Return the same report with these declarations instead of its own; the target's code is not run.
 
         Every count, verdict and all of its provenance stay; the digest is computed again.
 
@@ -304,7 +308,7 @@ class Report:
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
 
     def with_kill_table(self, table: Json) -> Report:
-        """The same report with the results of a valid kill table for its algorithm; runs no code.
+        """Return the same report with a valid kill table (audits of its broken variants); runs no code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
         nothing of the algorithm, or of this promise of it, changes nothing.
@@ -377,7 +381,7 @@ class Report:
         return [f"  again: {again or f'verifiable-dp verify {where} --rerun'}"]
 
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """The report as a terminal shows it; each line begins with our own words.
+        """The report as a terminal shows it; each line begins with words of this program.
 
         Parameters
         ----------

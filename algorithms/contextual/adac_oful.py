@@ -147,7 +147,7 @@ class AdaCOFUL(Regression):
     @property
     def claim(self) -> PrivacyClaim:
         """Each reward enters one release of the Gaussian mechanism; everybody sees all actions."""
-        note = "its number is unknown; we assume that contexts are public, and derived mu = sqrt(2 rho)"
+        note = "theorem's number unknown; we assume public contexts, and derived mu = sqrt(2 rho)"
         whole = PrivacyClaim.normal(self.rho, self.delta)
         return PrivacyClaim.of_users(
             whole.epsilon,

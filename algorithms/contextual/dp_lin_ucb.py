@@ -89,7 +89,7 @@ class DPLinUCB(NoisyRegression):
         source = Source(
             papers.SHARIFF,
             "joint privacy of the tree",
-            "we did not have the paper; our own constants",
+            "we did not have the paper; constants are ours",
             Basis.UNREAD,
         )
         return PrivacyClaim.of_users(

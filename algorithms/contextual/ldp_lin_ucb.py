@@ -74,7 +74,7 @@ class LDPLinUCB(NoisyRegression):
     def claim(self) -> PrivacyClaim:
         """Privacy of each report, which is also joint privacy: others see nothing else of a user."""
         source = Source(
-            papers.ZHENG, "privacy of a report", "we did not have the paper; our own constants", Basis.UNREAD
+            papers.ZHENG, "privacy of a report", "we did not have the paper; constants are ours", Basis.UNREAD
         )
         return PrivacyClaim.of_users(
             self.epsilon,

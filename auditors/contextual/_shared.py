@@ -39,7 +39,7 @@ def linear_users(n_arms: int, dimension: int) -> Linear:
     """
     theta = np.zeros(dimension)
     theta[0], theta[-1] = SLOPE * 2**0.5, MIDDLE * 2**0.5
-    name = f"linear users, K = {n_arms}, d = {dimension}"
+    name = f"users with linear rewards, K = {n_arms}, d = {dimension}"
     return Linear(tuple(theta.tolist()), n_arms, "intercept", (0.0, 1.0), name)
 
 
@@ -170,7 +170,7 @@ def reward_pairs(algorithm: Regression) -> list[ContextPair]:
 
 # ---------------------------------------------------------------- claims, and what breaks them
 
-OURS = "our own, by the derivation in the class"
+OURS = "our own derivation (see the class)"
 
 
 SHORT = {"horizon": 400, "alpha": 0.1}  # a probability takes many runs
@@ -239,7 +239,7 @@ def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
         found = replace(
             found, source=replace(found.source, basis=Basis.OURS, statement=SHEET.words("widened"))
         )
-    return (found, claim("learns", checks=[learns], paper="our own", factor=learns.factor))
+    return (found, claim("learns", checks=[learns], paper="our own claim", factor=learns.factor))
 
 
 def _asked(**changes: Callable[[Own], FloatArray]) -> Make:

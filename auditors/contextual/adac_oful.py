@@ -92,7 +92,7 @@ MUTANTS = (
     family.NOT_CLIPPED,
     mutant("no forgetting", result("kept", lambda rule, kept, sums, due: sums)),
     mutant(
-        "first release raw",
+        "first release without noise",
         noise_by(lambda rule, state, query: (state.releases > 0).astype(np.float64)[:, None]),
     ),
     mutant("one draw", family.ONE_DRAW),

@@ -43,17 +43,20 @@ PRIVACY = (
     mutant("no depth", family.tree_of(mu=lambda rule, tree: tree.mu * math.sqrt(tree.levels))),
     family.NOT_CLIPPED,
     mutant(
-        "one user removed", family.tree_of(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2))
+        "noise for removal only",
+        family.tree_of(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2)),
     ),
-    mutant("rewards for nothing", family.tree_of(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2)),
-    mutant("noise at leaves only", family.tree_of(_LeavesOnly)),
-    mutant("raw Gram matrix", family.tree_of(_RewardsOnly)),
-    mutant("first user raw", family.tree_of(_LateNoise)),
+    mutant(
+        "noise for contexts only", family.tree_of(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2)
+    ),
+    mutant("noise only at leaves", family.tree_of(_LeavesOnly)),
+    mutant("Gram matrix without noise", family.tree_of(_RewardsOnly)),
+    mutant("first user without noise", family.tree_of(_LateNoise)),
     mutant("one draw", family.ONE_DRAW),
     mutant(
         "ten deltas", family.tree_of(mu=lambda rule, tree: gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9)))
     ),
-    mutant("epsilon for mu", family.tree_of(mu=lambda rule, tree: rule.epsilon)),
+    mutant("epsilon instead of mu", family.tree_of(mu=lambda rule, tree: rule.epsilon)),
 )
 
 MUTANTS = (*PRIVACY, *family.SHIFT_MUTANTS, *family.regret_mutants(family.LEARNS))

@@ -42,10 +42,11 @@ PRIVACY = (
     mutant("half noise", noise_times(0.5)),
     family.NOT_CLIPPED,
     mutant(
-        "rewards for nothing", family.tree_of(freedom=lambda rule, tree: _enough(rule, change=rule.norm**2))
+        "noise for contexts only",
+        family.tree_of(freedom=lambda rule, tree: _enough(rule, change=rule.norm**2)),
     ),
-    mutant("noise at leaves only", family.tree_of(_LeavesOnly)),
-    mutant("first user raw", family.tree_of(_LateNoise)),
+    mutant("noise only at leaves", family.tree_of(_LeavesOnly)),
+    mutant("first user without noise", family.tree_of(_LateNoise)),
     mutant("one draw", family.ONE_DRAW),
     mutant(
         "ten deltas",

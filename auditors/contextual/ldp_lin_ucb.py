@@ -26,13 +26,13 @@ def _scaled(factor: Callable[[LDPLinUCB], float]) -> Make:
 MUTANTS = (
     mutant("half noise", noise_times(0.5)),
     family.NOT_CLIPPED,
-    mutant("one user removed", _scaled(lambda rule: 1 / math.sqrt(2))),
-    mutant("rewards for nothing", _scaled(lambda rule: rule.norm**2 / rule.item_norm)),
+    mutant("noise for removal only", _scaled(lambda rule: 1 / math.sqrt(2))),
+    mutant("noise for contexts only", _scaled(lambda rule: rule.norm**2 / rule.item_norm)),
     mutant(
-        "raw Gram matrix",
+        "Gram matrix without noise",
         noise_by(lambda rule, *at: np.triu_indices(rule.dimension + 1)[1] == rule.dimension),
     ),
-    mutant("first user raw", noise_by(lambda rule, state, query: state.t[:, None] > 0)),
+    mutant("first user without noise", noise_by(lambda rule, state, query: state.t[:, None] > 0)),
     mutant("one draw", family.ONE_DRAW),
     mutant(
         "ten deltas",
@@ -40,7 +40,7 @@ MUTANTS = (
             lambda rule: gdp_mu(rule.epsilon, rule.delta) / gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))
         ),
     ),
-    mutant("epsilon for mu", _scaled(lambda rule: gdp_mu(rule.epsilon, rule.delta) / rule.epsilon)),
+    mutant("epsilon instead of mu", _scaled(lambda rule: gdp_mu(rule.epsilon, rule.delta) / rule.epsilon)),
     *family.SHIFT_MUTANTS,
     *family.regret_mutants(family.LEARNS),
 )

@@ -191,7 +191,7 @@ def maximum(seed: int) -> Findings:
     over_all = int((active & (value >= value.max() - limit)).sum())
     own = np.where(active, value, -np.inf)
     over_own = int(algorithm.keep(own, limit).sum())
-    words = "actions that remain, the maximum taken over {}"
+    words = "number of remaining actions, with the maximum over {}"
     about = {"estimates": value[0].tolist(), "twice gamma": limit, "batch": batch}
     return Findings(
         [statement(words.format("all actions"), over_all, "at least", 1, **about)],
@@ -250,7 +250,7 @@ def shuffle_domain(seed: int, faulty: Listed, right: Listed) -> Findings:
     found = shuffled(seed, faulty, right)
     mild = with_parameters(faulty, epsilon=SILENT)
     most = max(float(c.result["delta_lower"]) for c in shuffled_linear.exact(mild, mild.claim))
-    words = f"largest lower bound on delta at epsilon {SILENT:g}, eps0 outside the domain as well"
+    words = f"largest lower bound on delta at epsilon {SILENT:g}, with eps0 outside the domain as well"
     return Findings(
         found.printed,
         [*found.corrected, statement(words, most, "at most", mild.delta, epsilon=SILENT)],
@@ -265,7 +265,7 @@ def domain_of_theorem_3(seed: int) -> Findings:
     private = math.sqrt(math.log(1 / delta)) * math.log(horizon) ** 1.5 / epsilon
     free = math.sqrt(horizon * math.log(horizon))
     about = {"horizon": horizon, "delta": delta, "epsilon": epsilon}
-    words = "private term of Theorem 3 over sqrt(T log T)"
+    words = "private term of Theorem 3 divided by sqrt(T log T)"
     return Findings(
         [statement(words, private / free, "at least", 10.0, **about)],
         [

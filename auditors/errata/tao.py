@@ -292,9 +292,8 @@ def few_laplace(seed: int) -> Findings:
     """Lemma 8 for one variable and for a few; the exact chance beside beta."""
 
     def off(n: int, beta: float, factor: float) -> Check:
-        words = (
-            f"P[|mean of {n}| > {math.sqrt(factor):.3g} s sqrt(log(2/beta)/n)/epsilon] over beta = {beta:g}"
-        )
+        limit = f"{math.sqrt(factor):.3g} s sqrt(log(2/beta)/n)/epsilon"
+        words = f"P[|mean of {n}| > {limit}] divided by beta = {beta:g}"
         chance = 2 * math.exp(log_tail(n, math.sqrt(factor * n * math.log(2 / beta))))
         return statement(words, chance / beta, "at most", 1.0, n=n, beta=beta)
 

@@ -64,7 +64,7 @@ def circle(n_arms: int, angle: float) -> tuple[Actions, TwoPoint]:
     turn = 2 * np.pi * angle / n_arms
     theta = np.array([math.cos(turn), math.sin(turn)]) * (1 - 1e-9)
     actions: Actions = tuple(tuple(row) for row in unit.tolist())
-    return actions, family.linear(actions, theta, f"{n_arms} actions evenly on the circle")
+    return actions, family.linear(actions, theta, f"{n_arms} actions, evenly spaced on the circle")
 
 
 def axes(dimension: int, gap: float) -> tuple[Actions, TwoPoint]:
@@ -99,7 +99,7 @@ def _closed(kind: str, made: Cell) -> float:
 
 
 def _law(name: str, kind: str, cells: Mapping[float, Mapping[str, Cell]], **values: JsonValue) -> Rate:
-    level = partial(_closed, kind), "the sum in (16) with numbers"
+    level = partial(_closed, kind), "the sum in (16), computed"
     return Rate.of(SHEET, name, cells, level, {"name": f"over-{name}"}, **values)
 
 

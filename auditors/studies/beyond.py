@@ -239,14 +239,14 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
     )
     return Rate(
         f"{name}-{axis.symbol}",
-        f"{name}: in the settings that we play, regret {_grows(axis, words)} and is at most {ROOM:g} times "
-        f"{law.level or 'that of a run in which every estimate is exact'}.",
+        f"{name}: in our settings, regret {_grows(axis, words)} and is at most {ROOM:g} times "
+        f"{law.level or 'the regret of a run in which every estimate is exact'}.",
         words,
         cells,
         axis.exponent,
         axis.margin,
         fixed,
-        Source(OURS, name, f"ours; with {fixed}", Basis.OURS),
+        Source(OURS, name, f"our settings: {fixed}", Basis.OURS),
         *near(path, law.level),
         axis.log_power,
         growth=axis.growth,
@@ -373,4 +373,6 @@ def plan(scale: float) -> StudyPlan:
     )
 
 
-STUDY = Study("S5", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan)
+STUDY = Study(
+    "S5", "Every claimed rate in each of its symbols, and the choice of a private bandit", OURS, plan
+)

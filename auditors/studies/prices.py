@@ -145,4 +145,6 @@ def plan(scale: float) -> StudyPlan:
     return StudyPlan(dict(cells), figures, [compared(SHEET, "privacy-costs")], SHEET.notes())
 
 
-STUDY = Study("S6", "What privacy costs: regret and samples against epsilon, beside no privacy", OURS, plan)
+STUDY = Study(
+    "S6", "What privacy costs: regret and samples against epsilon, compared with no privacy", OURS, plan
+)

@@ -235,7 +235,7 @@ MISLED = [  # as pages had it, with a record of which it was said
     (left_unsaid, "dp-nas", "Not looked at . Timing and side channels, your deployment. . Do next"),
     (left_unsaid, "dp-se", "Not looked at . Timing and side channels. . Do next"),
     (as_printed, "dp-ucb", "split of epsilon = per-arm"),
-    (once, "dp-nas", "outputs use noisy statistics alone, each value enters once"),
+    (once, "dp-nas", "outputs depend only on noisy statistics, each value enters once"),
     (bins, "dp-robust-elimination", "the arms are a parameter, fixed before any reward is seen . Evidence"),
     (noiseless, "ucb1", "a live session draws from OpenDP unless it is given a seed"),
     (unable, "dp-nas", "All 3 privacy checks ran; none found a violation."),

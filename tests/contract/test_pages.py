@@ -48,7 +48,7 @@ def border(name):
         return render(report("dp-exponential-nas").declare(told).parsed, drawn=False)
     if name == "undecided":
         changed = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
-        changed["unbounded"] = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
+        changed["unbounded"] = {"what": "raw rewards are converted to text", "file": "a.py", "line": 3}
         return render(Record.of({**report("dp-se").record, **changed}), drawn=False)
     return render(report("dp-lin-ucb").parsed, drawn=False)
 

@@ -55,31 +55,52 @@ def refused(folder, record, words):
 UNCAGED = pytest.param("none", marks=pytest.mark.slow)
 
 
+def forgotten(patched):
+    """What is loaded from now on is forgotten afterwards."""
+    patched.setattr(sys, "path", list(sys.path))
+    patched.setattr(pinned_source, "_HELD", {})
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where modules of a test lie; what is loaded from there is forgotten afterwards."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(pinned_source, "_HELD", {})
+    """Where modules of a test lie."""
+    forgotten(monkeypatch)
     return tmp_path
 
 
-@pytest.fixture
-def file_record(folder):
-    (folder / "good.py").write_text(RELEASE, "utf-8")
-    record = audited(folder, "good.py:release")
-    (folder / "evil.py").write_text(EVIL + RELEASE, "utf-8")
-    return record
-
-
-@pytest.fixture
-def packaged(folder):
-    """The record of a module of a package within a package."""
+def write_package(folder):
+    """A module of a package within a package."""
     inner = folder / "outer" / "inner"
     inner.mkdir(parents=True)
     (folder / "outer" / "__init__.py").write_text("", "utf-8")
     (inner / "__init__.py").write_text("", "utf-8")
     (inner / "noise.py").write_text(RELEASE, "utf-8")
-    return audited(folder, "outer.inner.noise:release")
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """The records of a file and of that package, as they are anywhere: one audit each for all tests."""
+    folder = tmp_path_factory.mktemp("audited")
+    (folder / "good.py").write_text(RELEASE, "utf-8")
+    write_package(folder)
+    with pytest.MonkeyPatch.context() as patched:
+        forgotten(patched)
+        return [
+            json.dumps(audited(folder, name)) for name in ("good.py:release", "outer.inner.noise:release")
+        ]
+
+
+@pytest.fixture
+def file_record(folder, records):
+    (folder / "good.py").write_text(RELEASE, "utf-8")
+    (folder / "evil.py").write_text(EVIL + RELEASE, "utf-8")
+    return json.loads(records[0])
+
+
+@pytest.fixture
+def packaged(folder, records):
+    write_package(folder)
+    return json.loads(records[1])
 
 
 def source(record, **changes):

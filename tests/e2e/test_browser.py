@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.chromium import CHROMIUM, Chromium
+from tests.contract.test_declared_holes import WORST
 from tests.unit.registry.test_study import TINY
 from verifiable_dp.campaign import papers, reproduction
 from verifiable_dp.core.validate import InputError
@@ -20,8 +21,9 @@ from verifiable_dp.record import declarations, questions
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
-from verifiable_dp.render import figures, form, mutation, plots, portfolio, sidecars, site
-from verifiable_dp.render.page import render, render_errata, render_papers, render_study
+from verifiable_dp.render import figures, form, mutation, plots, portfolio, sidecars, site, timelines
+from verifiable_dp.render.page import render, render_errata, render_pack, render_papers, render_study
+from verifiable_dp.report import Report
 
 ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "reports"
@@ -29,7 +31,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
 PAGES = (
     *("record", "refuted", "declarations", "portfolio", "errata", "papers", "mutants", "study", "figure"),
-    "study of heavy tails",
+    *("study of heavy tails", "pack", "document"),
     pytest.param("all mutants", marks=pytest.mark.slow),  # hundreds of rows, like those of "mutants"
 )
 LOOKS = ((360, "light"), (390, "dark"), (768, "light"), (1440, "dark"))
@@ -84,7 +86,7 @@ READ = """(() => {
       .filter((other) => over(box(one), box(other))).map((other) => [one.textContent, other.textContent])));
   }
   for (const e of document.querySelectorAll(".scroll:has(table)")) {
-    const said = e.querySelector("caption").textContent;
+    const said = e.querySelector("caption")?.textContent ?? "table";
     if (seen(e) && e.scrollWidth > e.clientWidth + 1) found.aside.push(said);
   }
   return found;
@@ -114,7 +116,7 @@ def recorded(name):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages(tmp_path_factory, search):
     """Pages of every kind, drawn from the committed numbers: thirty records are on the portfolio."""
     place = tmp_path_factory.mktemp("pages")
     record = recorded("dp-se")
@@ -127,6 +129,7 @@ def pages(tmp_path_factory):
         "record": render(Record.of(record)),
         "refuted": render(Record.of(recorded("adaptive-tree-printed"))),
         "declarations": form.render(),
+        "pack": render_pack(Report.load(REPORTS / "shuffled-linear" / "record.json").declare(WORST).parsed),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
         "papers": render_papers(papers.rows(REPORTS)),
         "study of heavy tails": render_study(
@@ -143,6 +146,7 @@ def pages(tmp_path_factory):
         "figure": figure,
         "study": place / "tiny" / "index.html",
         "portfolio": place / "records" / "index.html",
+        "document": search.with_name("docs") / "renderings.html",
     }
     for name, page in found.items():
         paths[name] = place / f"{name}.html"
@@ -354,6 +358,7 @@ def test_the_form_writes_a_file_of_declarations_that_is_read(browser, tmp_path):
           at("unprotected_outputs").querySelector("[data-key=what]").value = 'logs "of" x';
           at("unprotected_outputs").querySelector("[data-key=readers]").value = "trusted";
           at("threat_hypotheses").querySelector(".none").checked = true;
+          at("expires").value = "2030-12-31";
           at("encrypted").value = "false";
           at("kept_days").value = "3";
           at("authors").value = ["A. Author", "B. Author"].join(String.fromCharCode(10));
@@ -362,13 +367,14 @@ def test_the_form_writes_a_file_of_declarations_that_is_read(browser, tmp_path):
     )
     (tmp_path / "d.toml").write_text(browser.run("document.getElementById('toml').textContent"), "utf-8")
     assert declarations.read(tmp_path / "d.toml") == {
+        "expires": "2030-12-31",
         "unprotected_outputs": [{"what": 'logs "of" x', "readers": "trusted"}],
         "threat_hypotheses": [],
         "data_security": {"encrypted": False},
         "data_minimisation": {"kept_days": 3},
         "administrative": {"authors": ["A. Author", "B. Author"]},
     }
-    assert browser.run("document.getElementById('count').textContent") == "5 answers."
+    assert browser.run("document.getElementById('count').textContent") == "6 answers."
     keys = browser.run("document.querySelectorAll('.question').length")
     assert keys == len(questions.QUESTIONS)
     quiet(browser)
@@ -506,6 +512,75 @@ def test_a_link_to_what_is_folded_unfolds_it(browser, pages, which, place):
         assert [name for name in browser.run(seen) if name not in before] == opened
         assert browser.run(f"Math.abs(document.getElementById({place!r}).getBoundingClientRect().top)") < 900
     quiet(browser)
+
+
+@needs_browser
+def test_a_pack_is_two_sheets(browser, tmp_path):
+    """It says so; with declarations it says no number. Control: in the size of a screen it takes more."""
+    path = tmp_path / "pack.html"
+    for name in ("shuffled-linear", "dp-exponential-nas", "adap-tt"):
+        shown = render_pack(Record.of(recorded(name)))
+        assert "Two pages for" in shown
+        for size, fits in (("10px", True), ("16px", False)):
+            path.write_text(
+                shown.replace("html { font-size: 10px; }", f"html {{ font-size: {size}; }}"), "utf-8"
+            )
+            browser.open(path)
+            assert (browser.sheets() == 2) is fits
+    assert "Two pages for" not in render_pack(
+        Report.load(REPORTS / "shuffled-linear" / "record.json").declare(WORST).parsed
+    )
+
+
+@needs_browser
+def test_the_figure_of_broken_variants_is_on_the_sheet_of_its_title(browser, pages):
+    """It was alone on the second one. Control: a fifth higher it is."""
+    high = """(() => { const e = document.querySelector("figure");
+      return e.getBoundingClientRect().bottom; })()"""
+    room = 979  # pixels between the usual margins of Letter, which is shorter than A4
+    browser.look(718, media="print")
+    browser.open(pages["all mutants"])
+    assert browser.run(high) <= room
+    with pytest.MonkeyPatch.context() as patched:
+        single = plots.single
+        patched.setattr(
+            timelines.plots,
+            "single",
+            lambda name, size, *rest, **more: single(name, 1.2 * size, *rest, **more),
+        )
+        rows = json.loads((REPORTS / "mutants.json").read_text("utf-8"))["mutants"]
+        drawn = timelines.kills(rows)
+    browser.run(f"document.querySelector('figure .desk').innerHTML = {json.dumps(drawn)}")
+    assert browser.run(high) > room
+
+
+@needs_browser
+def test_a_question_of_several_lines_stands_in_its_box(browser, pages):
+    """Control: across the upper line of the box, where legends stand."""
+    path = pages["declarations"].with_name("legend.html")
+    shown = pages["declarations"].read_text("utf-8")
+    found = """[...document.querySelectorAll("fieldset.question > legend")].every((e) => {
+      const sides = (x) => x.getBoundingClientRect();
+      const [mine, box, next] = [e, e.parentElement, e.nextElementSibling].map(sides);
+      return mine.top > box.top && next.top >= mine.bottom - 1; })"""
+    browser.look(390)
+    for page, inside in ((shown, True), (shown.replace("float: left; width: 100%", ""), False)):
+        path.write_text(page, "utf-8")
+        browser.open(path)
+        assert browser.run(f"document.querySelectorAll('fieldset.question').length && {found}") is inside
+
+
+@needs_browser
+def test_a_register_on_a_phone_parts_the_date_from_the_signature(browser, pages):
+    """In one line, with a space. Control: a line of its own, between which other values stood."""
+    place = (
+        "[...document.querySelectorAll('[data-list] td:nth-child(10)')].filter((e) => e.checkVisibility())"
+    )
+    browser.look(390)
+    browser.open(pages["portfolio"])
+    assert all(re.search(r"\d (not )?sign", said) for said in browser.run(f"{place}.map((e) => e.innerText)"))
+    browser.run("document.styleSheets[0].insertRule('.cards td > br { display: inline !important }', 0)")
+    assert all("\n" in said for said in browser.run(f"{place}.map((e) => e.innerText)"))
 
 
 @needs_browser

@@ -195,7 +195,7 @@ BAD = [
         "parameters: dp_se has no parameter beta",
     ),
     (["audit", "dp-linear", "--set", "variant=prnted"], "variant must be one of corrected, printed"),
-    (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear takes no varant"),
+    (["audit", "dp-linear", "--set", "varant=printed"], "dp-linear has no parameter varant"),
     (["audit", "dp-linear", "--set", "variant"], "set must be NAME=VALUE"),
     (["audit", "dp-linear", "--set", "epsilon=2", "--epsilon", "1"], "parameters must not contain epsilon"),
     (["audit", "bandits.py:dp_se", *PLAY, "--observe", "reports"], "observe"),
@@ -445,7 +445,9 @@ def test_a_listed_algorithm_is_audited_as_printed(folder):
 def test_claims_without_records_name_the_folder(folder):
     done = run(folder, "list", "--claims")
     assert done.returncode == 0
-    assert done.stderr.startswith(f"no record in {folder / 'reports'}, so no verdicts are shown: make ")
+    assert done.stderr.startswith(
+        f"{folder / 'reports'} contains no record, so no verdicts are shown; write "
+    )
     assert done.stderr.endswith("then give --reports FOLDER\n")
     committed = Path(__file__).parents[2] / "reports"
     assert run(folder, "list", "--claims", "--reports", committed).stderr == ""

@@ -249,7 +249,7 @@ def test_a_scheduler_that_ends_is_one_line():
             running = engine.run(time.sleep, [0.1] * 300)
             next(running)
             service.kill()
-            with pytest.raises(InputError, match="scheduler: the connection to it was lost"):
+            with pytest.raises(InputError, match="scheduler: the connection was lost"):
                 list(running)
     finally:
         for process in (worker, service):

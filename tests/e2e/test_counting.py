@@ -151,19 +151,22 @@ child._send = other
 LIES = {
     "a verdict": (
         'if "asks" in m: return {"answer": {"verdict": "not_refuted"}}',
-        "that it was not asked for",
+        "that we did not ask for",
     ),
     "nothing": ('if "asks" in m: m["asks"] = None', "something that is not a verdict"),
-    "no kind": ('if "asks" in m and "kind" in m["asks"]: m["asks"]["kind"] = 1', "cannot be read"),
-    "no function": ('if "asks" in m and "kind" in m["asks"]: m["asks"]["function"] = {}', "cannot be read"),
-    "endless frames": ('if "asks" in m: m["asks"]["frames"] = 1 << 40', "an answer that cannot be read"),
-    "no numbers": ('if "asks" in m and m["asks"].get("arrays"): m["asks"] = {"value": 1}', "another form"),
-    "runs twice": ('if "part" in m: m["part"] = 0', "runs of another form than it was asked for"),
-    "fewer runs": ('if "part" in m: m["width"], m["bytes"] = 1, 8', "runs of another form than it was asked"),
-    "a part that there is not": ('if "part" in m: m["part"] = 77', "runs of another form"),
-    "endless bytes": ('if "bytes" in m: m["bytes"] = 1 << 60', "runs that cannot be read"),
-    "another form of runs": ('if "part" in m: m["width"] = 1 << 20', "cannot be read"),
-    "objects": ('if "of" in m: m["of"] = "|O8"', "an answer that cannot be read"),
+    "no kind": ('if "asks" in m and "kind" in m["asks"]: m["asks"]["kind"] = 1', "that we cannot read"),
+    "no function": (
+        'if "asks" in m and "kind" in m["asks"]: m["asks"]["function"] = {}',
+        "that we cannot read",
+    ),
+    "endless frames": ('if "asks" in m: m["asks"]["frames"] = 1 << 40', "an answer that we cannot read"),
+    "no numbers": ('if "asks" in m and m["asks"].get("arrays"): m["asks"] = {"value": 1}', "in a form"),
+    "runs twice": ('if "part" in m: m["part"] = 0', "runs in a form that we did not ask for"),
+    "fewer runs": ('if "part" in m: m["width"], m["bytes"] = 1, 8', "runs in a form that we did not ask"),
+    "a part that there is not": ('if "part" in m: m["part"] = 77', "runs in a form"),
+    "endless bytes": ('if "bytes" in m: m["bytes"] = 1 << 60', "runs that we cannot read"),
+    "another form of runs": ('if "part" in m: m["width"] = 1 << 20', "that we cannot read"),
+    "objects": ('if "of" in m: m["of"] = "|O8"', "an answer that we cannot read"),
     "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', "fewer bytes than it announced"),
     "other code": (
         'if "asks" in m and "sha256" in str(m["asks"]): m["asks"]["value"]["sha256"] = "0" * 64',
@@ -171,7 +174,7 @@ LIES = {
     ),
     "an upper bound by public states": (
         'if "asks" in m and "certificate" in str(m["asks"]): m["asks"]["value"][0]["method"] = "states"',
-        "an answer that cannot be read",
+        "an answer that we cannot read",
     ),
     "an upper bound without its certificate": (
         'if "asks" in m and "certificate" in str(m["asks"]): '
@@ -237,7 +240,7 @@ def test_code_decides_nothing_of_its_audit(name, tmp_path):
         "utf-8",
     )
     done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400)
-    refused = "it replaced" in done.stderr  # by what watches code that is honest
+    refused = "its code replaced" in done.stderr  # by what watches code that is honest
     assert done.exit_code == (2 if refused else 1), done.stderr
 
 
@@ -281,7 +284,7 @@ def test_what_the_first_run_of_a_process_leaves_is_seen(kept, tmp_path):
         f"    return np.sum(data) + rng.laplace(0, 1.0), KEPT.setdefault('first', {kept})\n",
         "utf-8",
     )
-    asked = ("audit", "a.py:release", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    asked = ("audit", "a.py:release", "--epsilon", 1, "--runs", 400, "--json", "r.json")
     assert run(tmp_path, *asked).exit_code == 3
     record = vdp.verify(tmp_path / "r.json").record
     assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]

@@ -142,7 +142,7 @@ def test_a_record_does_not_name_what_is_imported(command, tmp_path):
     ):
         done = command(*words)
         assert (done.returncode, imports(tmp_path)) == (0 if words[0] == "list" else 2, 0), words
-        assert words[0] == "list" or "runs only where you allow it" in done.stderr + done.stdout
+        assert words[0] == "list" or "runs only if you allow it" in done.stderr + done.stdout
     leave = {"VERIFIABLE_DP_PLUGINS": "Installed_Target"}
     done = command("verify", place, **leave)
     assert (done.returncode, imports(tmp_path)) == (0, 1), done.stderr

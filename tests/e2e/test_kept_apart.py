@@ -67,7 +67,7 @@ def test_what_cannot_be_ended_is_no_verdict(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "_PATIENCE", 0.0)
     done = run(tmp_path, "audit", "a.py:right", *QUICK, "--json", "r.json")
     assert done.exit_code == 2
-    assert "target: processes that its code has started could not be ended" in done.stderr
+    assert "target: we could not end the processes that its code started" in done.stderr
     assert not (tmp_path / "r.json").exists()
 
 

@@ -43,8 +43,11 @@ EDITS = {
     "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "not one of the files"),
     "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "not one of the files"),
     "seed": ('draft["seed"] = 7', "seed 7, but 0 was asked"),
-    "result": ('draft["regret"]["checks"][0]["statistics"] = {}', "a draft that cannot be read"),
-    "no checks": ('draft["checks"] = 3', "its process sent a draft that cannot be read"),
+    "result": (
+        'draft["regret"]["checks"][0]["statistics"] = {}',
+        "a draft of the record that we cannot read",
+    ),
+    "no checks": ('draft["checks"] = 3', "its process sent a draft of the record that we cannot read"),
     "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants 1, but 0 was asked"),
     "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs 2, but 9 was asked"),
     "no draft": ('del draft["plan"]', "cannot be compared"),
@@ -164,7 +167,7 @@ def test_code_that_changes_after_it_was_asked_for_does_not_run(folder, monkeypat
         return served(*given)
 
     monkeypatch.setattr(child, "served", changed)
-    with pytest.raises(InputError, match="has changed since the audit was asked for"):
+    with pytest.raises(InputError, match="has changed since the audit was requested"):
         vdp.audit("a.py:right", epsilon=1.0, runs=400)
 
 

@@ -476,7 +476,7 @@ def test_an_owner_that_is_killed_loses_nothing_and_draws_nothing_twice(place):
                 player.join(PATIENCE)
                 assert not player.is_alive()
             # Only one can own the session.
-            with pytest.raises(SystemExit, match="is open in another session"):
+            with pytest.raises(SystemExit, match="is in use by another session"):
                 run(place)
             status, last = ask(path, "GET", "/state")
             second.terminate()

@@ -209,7 +209,8 @@ def test_process_wide_generators_are_told_of(folder):
     assert [(note["file"], note["line"]) for note in notes] == [("shared.py", 10)] * 2
     for source in ("np.random", "the module random"):
         words = (
-            f"draws from {source}, not the generator it is given: such draws cannot be repeated from its seed"
+            f"draws from {source}, not the generator that we pass, so we cannot repeat these draws from its "
+            "seed"
         )
         assert f"shared.py:10: {words}" in done.stdout
         assert words in [note["what"] for note in notes]

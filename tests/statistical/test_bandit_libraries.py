@@ -99,6 +99,6 @@ def test_draws_from_elsewhere_follow_and_are_told_of(name, audited):
     assert "not repeatable" not in draft["target"]["note"]
     notes = draft["checks"][0]["statistics"]["notes"]
     assert any(
-        note["file"].startswith("SMPyBandits/") and "not the generator it is given" in note["what"]
+        note["file"].startswith("SMPyBandits/") and "not the generator that we pass" in note["what"]
         for note in notes
     )

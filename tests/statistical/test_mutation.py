@@ -173,7 +173,7 @@ def test_a_lost_kill_is_named_and_keeps_the_old_table(tmp_path, monkeypatch):
     monkeypatch.setattr(mutation, "run", lambda *_, **__: (other, seconds))
     done = CliRunner().invoke(cli.main, run)
     assert (done.exit_code, new.exists()) == (3, False)
-    assert f"lost: tree-sum: no noise (own) was caught in {old} and is missed now" in done.stdout
+    assert f"lost: tree-sum: no noise (own) was caught in {old} , but is missed now" in done.stdout
 
 
 def test_only_private_algorithms_have_mutants():

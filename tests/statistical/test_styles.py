@@ -71,13 +71,10 @@ def test_what_is_right_is_never_accused(function, monkeypatch):
     assert verdict(draft) != "refuted"
 
 
-ENDS = pytest.mark.xfail(strict=True, reason="sums of the arms that are left are read at drawn places")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
-    [styles.commit, pytest.param(styles.elimination_as_a_class, marks=ENDS), styles.local_reports],
+    [styles.commit, styles.elimination_as_a_class, styles.vectors_and_masks, styles.local_reports],
 )
 def test_what_is_right_is_not_refuted_and_bounded_by_its_claim(function):
     draft = audit(function, runs=SMALL)

@@ -93,7 +93,7 @@ def test_counts_do_not_depend_on_the_workers(workers):
 
 
 SEEDED, SMALL = 8000, 1600
-ALIKE = "dividing the noise by 6 changed nothing in 128 runs, so a larger budget will not measure it"
+ALIKE = "dividing the noise by 6 changed nothing in 128 runs, so a larger budget will not help"
 
 
 def audit_class(name, runs=SEEDED):
@@ -115,7 +115,7 @@ def test_power_reaches_generators_that_are_made_of_the_seed(name):
     [
         ("OutOfReach", SMALL, ALIKE),
         pytest.param("Unseeded", SMALL, ALIKE, marks=pytest.mark.slow),  # out of reach, too
-        ("Committing", SMALL, "at this budget; an undecided audit"),
+        ("Committing", SMALL, "at this budget; to accept an undecided audit"),
     ],
 )
 @pytest.mark.usefixtures("unbounded")

@@ -18,6 +18,8 @@ from tests.faults import FAULTS, LEAST, ROOT, TABLE, Fault, Outcome, _caught_by,
 from tests.judges import SURVIVORS
 from tests.line_tests import _LEFT
 from verifiable_dp.evidence.check import kinds
+from verifiable_dp.evidence.symbolic.states import KeptState
+from verifiable_dp.evidence.tracing.reach import scopes_of
 
 # Which tests wait for the night follows from how long they take and from what needs them.
 
@@ -41,22 +43,40 @@ SECONDS = {
         (29.5, "test_dear"),
         (13.5, "test_many[c]"),
         (12.6, "test_many[b]"),
-        (12.0, "test_slow[a]"),
-        (3.0, "test_one"),
+        (12.0, "test_one"),
     ],
 )
 def test_the_dearest_cases_wait_until_the_day_is_short_enough(day, next_one):
-    """Broken variant: the cheapest case of a function counts as any other."""
-    order = ["test_slow[b]", "test_dear", "test_many[c]", "test_many[b]", "test_slow[a]", "test_one"]
+    """Broken variant: the only case of a function counts as any other."""
+    order = ["test_slow[b]", "test_dear", "test_many[c]", "test_many[b]", "test_one"]
     dear = order[: order.index(next_one) + 1] if next_one else []
     assert night.waiting(SECONDS, [], day) == sorted(f"unit/test_a.py::{name}" for name in dear)
 
 
-def test_what_notices_a_fault_does_not_wait():
-    """Broken variant: names of the pages are not looked at."""
+def test_what_notices_a_fault_and_the_cheapest_case_of_a_file_do_not_wait():
+    """Broken variants: names of the pages are not looked at; a file has no case by day."""
     kept = ["unit/test_a.py::test_many[c]", "unit/test_a.py::test_slow"]
-    dear = ["test_dear", "test_many[a]", "test_many[b]", "test_one"]
+    dear = ["test_dear", "test_many[b]", "test_one"]
     assert night.waiting(SECONDS, kept, 0) == [f"unit/test_a.py::{name}" for name in dear]
+
+
+def test_a_function_with_several_cases_keeps_its_cheapest(tmp_path, monkeypatch):
+    """Broken variants: it waits; cases that wait already do not count."""
+    monkeypatch.setattr(night, "LIST", tmp_path / "night.txt")
+    for before, waits in (("", ["test_dear", "test_one"]), ("unit/test_a.py::test_one[b]", ["test_dear"])):
+        night.LIST.write_text(before)
+        cases = [*SECONDS, "unit/test_b.py::test_c"]
+        seconds = {case: SECONDS.get(case, 0.1) for case in cases if "[" not in case or case.endswith("[a]")}
+        only = [case for case in night.waiting(seconds, [], 0) if "[" not in case]
+        assert only == [f"unit/test_a.py::{name}" for name in waits]
+
+
+def test_edge_tables_do_not_wait():
+    """Broken variant: `ALWAYS` is not looked at."""
+    seconds = {
+        f"{folder}/test_a.py::test_b[{i}]": 9.0 for folder in ("unit/edges", "unit/core") for i in "abc"
+    }
+    assert night.waiting(seconds, [], 0) == [f"unit/core/test_a.py::test_b[{i}]" for i in "bc"]
 
 
 def test_pages_name_tests_with_their_cases(tmp_path):
@@ -70,17 +90,47 @@ def test_pages_name_tests_with_their_cases(tmp_path):
 def test_times_are_read_from_a_report(tmp_path):
     report = tmp_path / "times.xml"
     report.write_text(
-        '<testsuites><testsuite><testcase classname="tests.unit.test_a" name="test_b[1]" time="0.25"/>'
-        "</testsuite></testsuites>"
+        '<testsuites><testsuite><testcase classname="tests.unit.test_a" name="test_b[1]" time="9">'
+        f'<properties><property name="x" value="1"/><property name="{night.SPENT}" value="0.25"/>'
+        "</properties></testcase>"
+        '<testcase classname="tests.unit.test_a" name="test_c" time="9"/></testsuite></testsuites>'
     )
-    assert night.timed(report) == {"unit/test_a.py::test_b[1]": 0.25}
+    assert night.timed(report) == {"unit/test_a.py::test_b[1]": 0.25, "unit/test_a.py::test_c": 0.0}
 
 
-def test_the_list_is_sorted_and_holds_nothing_that_a_page_needs():
-    """Broken variant: a threat or a fault is noticed at night only."""
-    listed, pages = night.listed(), (night.HERE / "faults.md", night.HERE.parent / "SECURITY.md")
+def test_cpu_seconds_are_those_of_a_case_alone(monkeypatch):
+    """Broken variants: time on the clock; processes are left out; what a module shares is counted."""
+    own, waited_for, clock = (1, 2, 4, 5), (10, 10, 10.25, 10.5), (100, 200, 300, 400)
+    times = iter([(a / 2, a / 2, b / 2, b / 2, c) for a, b, c in zip(own, waited_for, clock, strict=True)])
+    monkeypatch.setattr("os.times", lambda: next(times))
+    timer, item = night.Clock(), SimpleNamespace(user_properties=[])
+    timer.start()
+    with timer.shared():
+        pass
+    timer.note(item)
+    monkeypatch.undo()
+    assert item.user_properties == [(night.SPENT, "2.250")]
+
+
+def test_an_audit_of_what_a_test_file_defines_does_not_look_into_pytest():
+    """It took three times as long. Broken variant: the loader that rewrites assertions stays."""
+    kept = KeptState(scopes_of(test_cpu_seconds_are_those_of_a_case_alone))
+    assert not {type(value).__name__ for _, value, _ in kept._rows} & {
+        "AssertionRewritingHook",
+        "Config",
+        "Session",
+    }
+    assert __loader__.get_source(__name__) == Path(__file__).read_text("utf-8")
+
+
+def test_the_list_is_sorted_and_holds_nothing_that_never_waits():
+    """Broken variant: a threat, a fault or a refusal is noticed at night only."""
+    listed = night.listed()
     assert listed == sorted({*listed})
-    assert not {*listed} & night.needed(*pages)
+    assert not {case for case in listed if {case, case.partition("[")[0]} & night.kept()}
+    assert not [case for case in listed if case.startswith(night.ALWAYS)]
+    refused = {*refusals.table().values(), *refusals.table("words").values()}
+    assert {test.removeprefix("tests/") for test in refused} < night.kept()
 
 
 @pytest.mark.parametrize(("args", "gone"), [(["tests"], ["unit/test_a.py::test_gone"]), (["a.py::b"], [])])

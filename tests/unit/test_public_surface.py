@@ -200,7 +200,7 @@ def test_a_catalogue_name_stands_for_an_algorithm_wherever_one_is_played():
     made = vdp.simulate(api.instance("dp-se", n_arms=2, horizon=64, epsilon=2.0), environment, runs=2)
     assert (named.regret == made.regret).all()
     assert vdp.simulate("dp-se", environment, runs=2, points=3).pulls.shape == (2, 2)
-    with pytest.raises(vdp.InputError, match="takes no sigma"):
+    with pytest.raises(vdp.InputError, match="has no parameter sigma"):
         vdp.simulate("dp-se", environment, parameters={"sigma": 1})
 
 
@@ -243,7 +243,7 @@ SMALLEST = [
         lambda x: unpack("a", x, ZEROS[0]),
         3,
         pack("a", ZEROS[0], ZEROS[0]),
-        "must be like that of a fresh session",
+        "must have the form that it has in a fresh session",
     ),
     (lambda x: comparison.comparison("a", [1.0, 2.0], [x, 2.0], factor=1.0), -2.0, -1.9, "means above 0"),
     (lambda x: comparison.comparison("a", [x, 2.0], [1.0, 2.0], factor=1.0), -2.0, -1.9, "means above 0"),

@@ -117,10 +117,6 @@ def applied_in_part(rewards, rng):
     return _played(rewards, steps.get(int(rng.integers(1000)), partial(_usual, rng=rng))(_sums(rewards)))
 
 
-def evaluated(rewards, rng):
-    return _played(rewards, eval("_usual")(_sums(rewards), rng))
-
-
 def attribute_of_hook(rewards, rng):
     class Hooked:
         def __getattr__(self, name):
@@ -380,7 +376,7 @@ LEAKS = [
     leak_different_cells,
     turned_for_some_draws,
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
-    *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
+    *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, attribute_of_hook),
     *(repeats_from_table, repeated_list, remainder_of_draw, counted_down, called_again, slice_of_draw),
     *(
         weight_from_table,

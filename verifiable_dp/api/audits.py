@@ -60,8 +60,8 @@ def audit(
 ) -> Report:
     """Test a privacy promise, and write down the evidence.
 
-    Your own code runs in a child process, a copy of this one. You do not see the
-    code's changes here, and there is no verdict if the code ends that process.
+    Your own code runs in a child process, a copy of this one. Its changes do not reach this process, and
+    there is no verdict if the code ends the child process.
 
     Parameters
     ----------
@@ -71,18 +71,19 @@ def audit(
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     parameters
-        For a catalogue name, such as ``{"variant": "printed"}``; the auditor sets the other parameters. For
-        your own code: parameters of its constructor or function, or keys of its configuration, by name.
+        For a catalogue name: parameters to change, such as ``{"variant": "printed"}``; the auditor sets the
+        others. For your own code: parameters of its constructor or function, or keys of its configuration, by
+        name.
     declarations
-        Path of a TOML file (`verifiable-dp init` writes one to start from), or its values. The record
-        holds these statements about the deployment, marked as declared.
+        Path of a TOML file that describes the deployment (`verifiable-dp init` writes a template), or its
+        values. The record keeps them, marked as declared.
     checkpoint
-        File for finished steps while the audit runs: after an interruption, the same call continues there.
-        The file stays until you remove it, so nothing is lost before you save the report. In a cage, no steps
-        are kept for another package's algorithm, because it would have to write the file.
+        File that keeps finished steps: after an interruption, the same call continues from it.
+        The file stays until you remove it, so nothing is lost before you save the report. In a cage, an
+        algorithm of another package keeps no steps, because its code would have to write the file.
     in_process
-        Whether your own code runs in this process, to allow debugging; the record says so. It also runs
-        here if a child cannot be started safely; the record says why.
+        Whether your own code runs in this process, for debugging; the record says so. The code also runs here
+        if a child process cannot be started safely; the record says why.
     progress
         Called with a line of text at each stage.
     options
@@ -91,13 +92,14 @@ def audit(
     Returns
     -------
     Report
-        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``, which has a `reason`: ``lead``,
-        ``weak`` or ``unsearched``. Epsilon lies between `epsilon_lower` and `epsilon_upper`.
+        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``; then `reason` says why: ``lead``
+        (evidence without proof), ``weak`` (only larger leaks would have been caught) or ``unsearched`` (no
+        input that we tried changed the output). Epsilon lies between `epsilon_lower` and `epsilon_upper`.
 
     Raises
     ------
     InputError
-        If an argument is unusable: one line that names it and what is accepted.
+        If an argument is unusable; the message names it and what is accepted.
     """
     given, cage = options.pop("request", None), options.pop("cage", "none")
     asked, written = _requested(target, parameters, declarations, options)
@@ -215,7 +217,7 @@ def _own(request: AuditRequest) -> AuditRequest:
     if isinstance(request.target, Algorithm):
         raise InputError(
             f"target: {request.name} is an Algorithm: pass the object itself to verifiable_dp.audit, which "
-            "reads its claim, query and decide"
+            "uses its claim and its methods"
         )
     return request
 
@@ -248,7 +250,7 @@ def _found(
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     if isinstance(thing, Algorithm) and registry.find(thing) is not None and ":" in name:
         raise InputError(
-            f"target: {name} is {thing.name} of the catalogue: give {thing.name}, and its parameters with "
-            "--set NAME=VALUE (parameters= in Python)"
+            f"target: {name} is the catalogue algorithm {thing.name}: give {thing.name}, and its parameters "
+            "with --set NAME=VALUE (parameters= in Python)"
         )
     return replace(asked, target=thing, name=name)

@@ -71,7 +71,7 @@ def restore(
     promised = (None, 0.0) if claim is None else (claim.epsilon, claim.delta)
     if promised != (epsilon, delta):
         raise InputError(
-            f"epsilon, delta: {place!r} is a session of {name} that promises {promised[0]!r}, "
+            f"epsilon, delta: {place!r} holds a session of {name}, which promises {promised[0]!r}, "
             f"{promised[1]!r}, not {epsilon!r}, {delta!r}"
         )
     return algorithm.restore(path, noise=noise, seeded=seeded, key=key, counter=counter)

@@ -84,7 +84,7 @@ def isolated(
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":
-        raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
+        raise InputError(f"cage: the code would run in this process, {why}; use best or none")
     if here or why:
         with opened.noted(caged.root if why else "") as read:
             made = checked(_condensed(task(progress)), request)
@@ -137,7 +137,9 @@ def _judged_here(made: Made, request: RequestEntry | None) -> Made:
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form
-        raise InputError(f"target: its process sent a draft that cannot be read: {error!r}"[:200]) from None
+        raise InputError(
+            f"target: its process sent a draft of the record that we cannot read: {error!r}"[:200]
+        ) from None
     return {"draft": found, **times}
 
 
@@ -164,7 +166,7 @@ def _kept_here(code: Sequence[object], in_process: bool) -> str:
     if in_process:
         return "as was asked"
     if engine.remote():
-        return "because its work goes to a cluster"
+        return "because a cluster does the work"
     # A child that is not a copy of this process finds code by its name only.
     objects = any(callable(item) or isinstance(item, Algorithm) for item in code)
     return child.unforkable() if objects or not child.POSSIBLE else ""

@@ -10,7 +10,7 @@ from typing import TypedDict, get_args, get_type_hints
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Function, Given, InputError, Json
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.targets import guard, opened
+from verifiable_dp.targets import guard, loaded, opened
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import load
@@ -48,9 +48,12 @@ def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given
     check_outside()
     name = name_of(target)
     if isinstance(target, str) and ":" in target:
-        if guard.Child.inside:
-            opened.forget()
-        return load(target, files), name
+        if not guard.Child.inside:
+            return load(target, files), name
+        opened.forget()
+        thing = load(target, files)
+        loaded.check()
+        return thing, name
     if isinstance(target, str):
         return registry.auditor(target), name
     return target, name
@@ -86,7 +89,7 @@ def instance(name: str, /, **given: Given) -> Algorithm:
     takes = auditor.algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     for key in chosen:
         if key not in takes:
-            raise InputError(f"{name} takes no {key}; its parameters are {', '.join(takes)}")
+            raise InputError(f"{name} has no parameter {key}; its parameters are {', '.join(takes)}")
     # A default that was tuned to another epsilon or horizon still is a legal one.
     return registry.make(name, **{**parameters, **chosen})
 
@@ -115,7 +118,9 @@ def given_parameters(parameters: Json | None, given: Json) -> Json:
     """The parameters of a catalogue algorithm; none may also be given as a separate argument."""
     for name in parameters or {}:
         if given.get(name) is not None:
-            raise InputError(f"parameters must not contain {name}, which is also given as {name}")
+            raise InputError(
+                f"parameters must not contain {name}, which is also given as an argument of its own"
+            )
     return parameters or {}
 
 

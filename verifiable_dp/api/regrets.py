@@ -71,13 +71,14 @@ def check_regret(
     Returns
     -------
     Report
-        `regret_verdict` is ``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``.
+        `regret_verdict` is ``consistent``, ``contradicted``, ``vacuous`` (the claim cannot fail) or
+        ``inconclusive``.
 
     Raises
     ------
     InputError
-        If an argument is unusable: one line that names it and what is accepted; without claims of your own,
-        if the algorithm has no auditor.
+        If an argument is unusable (the message names it and what is accepted), or if you give no claims and
+        the algorithm has no auditor.
     """
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
@@ -174,7 +175,7 @@ def simulate(
     common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
     if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
         if horizon is not None or parameters is not None:
-            raise InputError("horizon and parameters must be given to the algorithm itself")
+            raise InputError("horizon and parameters must be set when the algorithm is made")
         return simulation.simulate(algorithm, environment, **common)
     form = environment.form if isinstance(environment, Population) else None
     whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
@@ -229,7 +230,7 @@ def _measured(
     else:
         algorithm = _with_theorems(target)
         for name in asked.details():
-            raise InputError(f"{name} needs bound, scaling or better_than, which state your claims")
+            raise InputError(f"{name} needs a claim of your own: bound, scaling or better_than")
         progress("regret checks")
         draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
     return {"draft": draft, "started": started, "cpu_seconds": time.process_time() - cpu}
@@ -313,7 +314,7 @@ def _rival(
     for key in given:
         if key not in takes:
             raise InputError(
-                f"rival_parameters: {name} takes no {key}; its parameters are {', '.join(takes)}"
+                f"rival_parameters: {name} has no parameter {key}; its parameters are {', '.join(takes)}"
             )
     made = registry.make(name, **{**thing.instance, **usual, **given_parameters(given, numbers), **numbers})
     return claims_of_regret.RegretSubject.of(made, name, contexts=contexts)
@@ -326,13 +327,15 @@ def _instances(given: Given) -> list[Environment | Population]:
     several = [given] if hasattr(given, "gaps") or isinstance(given, Population) else given
     if not isinstance(several, Sequence) or isinstance(several, str) or not several:
         raise InputError(
-            "environments must be an environment, several, or lists of means such as [[0.9, 0.5]], "
-            f"got {given!r}"
+            "environments must be one or more environments, or lists of means such as [[0.9, 0.5]], got "
+            f"{given!r}"
         )
     if all(isinstance(mean, int | float) for mean in several):
         several = [several]
     if any(isinstance(item, str) for item in several):
-        raise InputError(f"environments: {', '.join(map(str, several))} need contexts: give their form")
+        raise InputError(
+            f"environments: {', '.join(map(str, several))} need contexts: give the form of the contexts"
+        )
     return [
         item if hasattr(item, "gaps") or isinstance(item, Population) else bernoulli(item) for item in several
     ]

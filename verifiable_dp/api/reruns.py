@@ -98,7 +98,7 @@ def _check_learning(record: Record) -> None:
     made_with, here = how.learnt_fully(record), learning.trees_grow()
     if made_with and not here:
         raise InputError(
-            'record: it was made with scikit-learn: pip install "verifiable-dp[learn]", then re-run'
+            'record: scikit-learn was used; install it (pip install "verifiable-dp[learn]"), then re-run'
         )
     if here and not made_with:
         raise InputError("record: it was made without scikit-learn: re-run it without scikit-learn installed")

@@ -116,16 +116,18 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         """
         algorithm, settings, pinned = request.target, request.settings, request.pinned
         if request.promise.model == "local":
-            raise InputError("model works only with your own code: an algorithm has its own")
+            raise InputError("model works only with your own code: an algorithm states its own model")
         if settings.runs is not None:
-            raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
+            raise InputError(
+                "runs works only with your own code: for an algorithm, budget sets the number of runs"
+            )
         if request.promise.curved:
             raise InputError(
-                f"{request.promise.native} works only with your own mechanism: "
-                "an algorithm has its own promise"
+                f"{request.promise.native} works only with your own mechanism: an algorithm states its own "
+                "promise"
             )
         if request.promise.adjacency is not None:
-            raise InputError("adjacency works only with your own code: an algorithm has its own")
+            raise InputError("adjacency works only with your own code: an algorithm states its own adjacency")
         live = algorithm.claim is not None and not isinstance(algorithm, ContextualAlgorithm)
         if settings.numerics and not live:
             raise InputError(
@@ -134,8 +136,8 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             )
         if settings.numerics and algorithm.claim.delta > 0:
             raise InputError(
-                f"numerics tests each draw against epsilon, but {algorithm.name} promises epsilon with a "
-                "delta: there a single report or draw may cost more than epsilon; audit it without numerics"
+                f"numerics tests each draw against epsilon, but {algorithm.name} also has a delta, so a "
+                "single report or draw may cost more than epsilon; audit it without numerics"
             )
         auditor, given = registry.find(algorithm), request.inputs.pairs
         subject = subject_of(algorithm, auditor, request.promise)
@@ -144,9 +146,7 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         plan = plan_of(subject, settings.sizes, pinned)
         for name in ("sequential", "curve"):
             if subject.exact and getattr(settings, name):
-                raise InputError(
-                    f"{name} must be False: exact bounds decide this claim, and nothing is sampled"
-                )
+                raise InputError(f"{name} must be False: exact bounds decide this claim without samples")
         plan = replace(plan, sequential=settings.sequential)
         worst: list[AnyPair] = []
         if given is None:

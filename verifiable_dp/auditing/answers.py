@@ -70,7 +70,7 @@ def _of_strangers(answer: Json, asked: Json) -> Iterator[Row]:
     if asked["question"] == "audit":
         left = {str(one["id"]) for one in answer["not_covered"]}
         every = {str(one.id) for one in EVERY} - ({str(Left.SAMPLER)} if asked["plan"]["numerics"] else set())
-        yield "left out of what is not covered", [], sorted(every - left)
+        yield "missing from what is not covered", [], sorted(every - left)
         yield "regret", None, answer.get("regret")
 
 
@@ -88,7 +88,7 @@ def of_strangers(draft: Json, asked: Json) -> None:
     for place, digest in stated.items():
         if digest and digest not in known and digest != _digest_of(place):
             raise InputError(
-                f"target: its code is said to be in {place!r}, which is not one of the files to be run"
+                f"target: its process names {place!r} as its code, which is not one of the files that we run"
             )
 
 
@@ -160,7 +160,7 @@ def _compare(rows: list[Row]) -> None:
     for what, wanted, found in rows:
         if wanted != found:
             raise InputError(
-                f"target: another question was answered: {what} {found!r}, but {wanted!r} was asked; "
+                f"target: its process answered another question: {what} is {found!r} instead of {wanted!r}; "
                 "nothing was concluded"
             )
 

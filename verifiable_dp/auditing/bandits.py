@@ -57,7 +57,7 @@ _HELD = 1 << 24  # actions that one task holds
 _TRACING = 0.3  # of the time may go into tracing
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
-_TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
+_TOGETHER = "play_many receives the users of all rounds and all runs at once"
 _GAMES = 0.2  # of the runs that are left go to adversaries over contexts
 _FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
@@ -218,9 +218,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     @property
     def boundable(self) -> bool:
         """Whether an upper bound on what its actions give away says something of the claim."""
-        local = self.request.promise.model == "local"
         together = self.form and self.kind == "play_many"
-        return self._followed and not (self.given or together or local or self.ground.unlike)
+        return self._followed and not (self.given or together or self.ground.unlike)
 
     @property
     def adaptive(self) -> bool:
@@ -447,7 +446,7 @@ def bound(case: PlayCase) -> None:
     )
     case.bounded(found)
     if case.unbounded and lead is not None:  # what the search took it for may be wrong
-        said = f"{case.unbounded.what}, which replays on neighbours do not settle"
+        said = f"{case.unbounded.what}; replays on neighbours cannot decide whether this leaks"
         case.unbounded = replace(case.unbounded, what=said)
     if lead is not None:
         case.checks = [traced.with_lead(c, lead) if c.kind == "tracing" else c for c in case.checks]
@@ -474,9 +473,8 @@ def longer(case: PlayCase) -> None:
     if found.idle and found.acts and case.allowed.each:
         each = case.allowed.each * found.acts / case.horizon
         case.request.progress(
-            f"from --horizon {found.acts} on, some reward changes some action; at that horizon, one play "
-            "takes about "
-            f"{duration(each)}, and an audit of {LEAST_RUNS} plays {duration(LEAST_RUNS * each)}"
+            f"from --horizon {found.acts} on, some reward changes an action; at that horizon, one play takes "
+            f"about {duration(each)}, and an audit of {LEAST_RUNS} plays takes {duration(LEAST_RUNS * each)}"
         )
 
 
@@ -587,8 +585,10 @@ def power(case: PlayCase) -> None:
     """
     if not (case.varied or case.ground.draws or case.given):
         acting = Acting.of(case.horizon, case.sizes.found)
-        why = acting.words() or f"horizon {case.horizon} may be too short for the bandit to act"
-        raise InputError(f"{case.kind}: {DETERMINISTIC} (all runs were alike on every input tried; {why})")
+        why = acting.words() or f"horizon {case.horizon} may be too short for any reward to change an action"
+        raise InputError(
+            f"{case.kind}: {DETERMINISTIC} (all runs gave the same output on every input tried; {why})"
+        )
     promising = case.promising
     last = case.sizes(
         "last",
@@ -603,7 +603,7 @@ def power(case: PlayCase) -> None:
         # There are no variants: what power would have taken goes into a test of other pairs and events.
         best = case.last.best[:6]
         case.plan = case.sized(second_plan(last, len(best), case.request.settings.sizes.most, once=True))
-        case.request.progress(f"third look: {2 * case.plan.test} runs")
+        case.request.progress(f"third test: {2 * case.plan.test} runs")
         case.take(look(case, best, case.plan, number=2))
     elif found is not None:
         variants.state_power(case, found, last)

@@ -34,7 +34,7 @@ class ContextualCase(CurvedCase):
         if request.promise.group is not None:
             raise InputError("group works only without contexts: with contexts, the unit is one user's round")
         if request.promise.protects != "context":
-            raise InputError("protects works only with your own code: an algorithm has its own promise")
+            raise InputError("protects works only with your own code: an algorithm states its own promise")
         given = request.inputs.pairs
         if given is not None and not all(isinstance(pair, ContextPair) for pair in given):
             raise InputError("pairs must be ContextPairs: the algorithm takes contexts")
@@ -43,7 +43,7 @@ class ContextualCase(CurvedCase):
         assert case.claim.protects is not None
         model = case.claim.protects.model
         if model != "joint" and any(isinstance(pair, ContextGame) for pair in given or ()):
-            raise InputError("pairs: adversaries over contexts work only with model joint for an algorithm")
+            raise InputError("pairs: for an algorithm, adversaries that choose contexts need model joint")
         pairs = [pair.under(model) for pair in case.subject.pairs if isinstance(pair, ContextPair)]
         subject = replace(case.subject, pairs=pairs)
         # Where the own action is seen it tells the own context, and nobody has to react.

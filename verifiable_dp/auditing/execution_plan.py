@@ -38,7 +38,7 @@ def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
         count = min(4 * count if best < 0.02 else 1, most - made)
 
 
-_EARLIER = "record: an earlier version made it; re-run it with that version"
+_EARLIER = "record: an earlier version wrote it; re-run it with that version"
 
 
 class StageSizes:
@@ -82,13 +82,13 @@ def _allowance(
         about = duration(allowed.each * allowed.runs)
         if allowed.each * allowed.runs > 5:
             progress(
-                f"one {what} takes {duration(allowed.each)}: this audit makes up to {allowed.runs} of them, "
-                f"about {about}"
+                f"one {what} takes {duration(allowed.each)}: this audit makes up to {allowed.runs}, which "
+                f"takes about {about}"
             )
         if allowed.runs < LEAST_RUNS:
             raise InputError(
-                f"budget: one {what} takes {duration(allowed.each)}, so {size.seconds:g} seconds are "
-                f"enough for {allowed.runs}; an audit needs at least {LEAST_RUNS}: give --budget "
+                f"budget: one {what} takes {duration(allowed.each)}, so {size.seconds:g} seconds are enough "
+                f"for only {allowed.runs}; an audit needs at least {LEAST_RUNS}: give --budget "
                 f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
             )
         return allowed.runs
@@ -107,25 +107,26 @@ def duration(seconds: float) -> str:
 
 
 NO_POWER = "we could not measure power: "
-ACCEPTED = "an undecided audit is accepted by expect=None in pytest and by fail-on: refuted in CI"
+ACCEPTED = "to accept an undecided audit, use expect=None in pytest or fail-on: refuted in CI"
 NOT_GIVEN = (
-    f"{NO_POWER}it is measured by reducing the noise of the generator that the code is given, but this code "
+    f"{NO_POWER}we measure it by reducing the noise of the generator that we pass to the code, but this code "
     "draws from a source that we cannot control, such as a clock; take all randomness from that generator; "
     f"{ACCEPTED}"
 )
-NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, which the measurement needs; {ACCEPTED}"
+NOT_SCALED = f"{NO_POWER}the measurement needs noise_factor, which the process does not declare; {ACCEPTED}"
 NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
-ROWS_DEPEND = "runs of one call depend on each other, as if they shared a draw, so each run gets its own call"
+ROWS_DEPEND = (
+    "runs of one call depend on each other, as if they shared a draw, so we made one call for each run"
+)
 
 OTHER_LAW = (
-    "the results of a call for several runs are distributed differently from those of calls for one run, "
-    "and we tested only the latter; "
-    "give the function that makes one run (play or release_one), or make every run of a call alike"
+    "the runs of a call for several have a different distribution from those of calls for one, and we "
+    "tested only the latter; give the function that makes one run (play or release_one), or give all runs "
+    "of a call the same distribution"
 )
 UNLIKE = (
-    "the code gives different results with its own generators than with generators that we reset for each "
-    "run, as this audit does, so its draws depend on each other in an unknown way; draw from the generator "
-    "that is given"
+    "the results change if we reset the code's own generators for each run, as this audit does, so its "
+    "draws depend on each other in an unknown way; draw from the generator that we pass"
 )
 
 
@@ -208,7 +209,7 @@ def grounded(
     notes: list[str] = []
     apart = independence.CallLaw.ALIKE
     if sampler.together:
-        progress("are the runs of one call independent?")
+        progress("testing whether the runs of one call are independent")
         apart = independence.CallLaw(sizes("apart", lambda: int(independence.dependent(sampler, inputs))))
         if apart:
             notes.append(ROWS_DEPEND)
@@ -224,8 +225,8 @@ def grounded(
         others.append("compiled code")
     if sizes("followed", lambda: int(bool(others))):
         notes.append(
-            f"draws from {' and '.join(others)}: we seed it for each run, and assume that its own seed is "
-            "secret"
+            f"draws from {' and '.join(others)}, which we seed for each run; we assume that its seed is "
+            "secret in production"
         )
         alone, sampler = sampler, replace(sampler, followed=True)
         return allowed, _followed(

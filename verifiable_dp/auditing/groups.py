@@ -58,10 +58,12 @@ def widened(pair: AnyPair, size: int, arms: IntArray) -> Pair:
         If a group or a user has more events than `size`, or the pair is interactive.
     """
     if not isinstance(pair, Pair):
-        raise InputError("pairs: an adaptive adversary has one challenge; it cannot be widened to a group")
+        raise InputError(
+            "pairs: an adaptive adversary has one challenge round, which cannot be extended to a group"
+        )
     if not _of_one_event(pair):
         if pair.size > size:
-            raise InputError(f"pairs: {pair.size} events differ, more than the group of {size}")
+            raise InputError(f"pairs: {pair.size} events differ, but the group has size {size}")
         return pair
     left, changed = pair.left.copy(), [arm for _, arm, _ in pair.changes]
     was = float(left[pair.round, pair.arm])

@@ -150,7 +150,7 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
         what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
     if not files:
         raise CheckpointError(
-            "checkpoint works only with a catalogue name, a function or class of a module, or a command "
+            "checkpoint works only with a catalogue name, a function or class in a module, or a command "
             f"that names its program by a path, or an interpreter and its file, got {name}, whose code we "
             "cannot identify"
         )

@@ -83,7 +83,7 @@ def data_pairs(
     stated = given if given is not None else getattr(function, "neighbours", None)
     if stated is not None and adjacency is not None:
         raise InputError(
-            "adjacency must be left out if neighbours are stated: they determine how far data differ"
+            "adjacency must be left out if neighbours are given: the neighbours determine how the data differ"
         )
     if stated is not None:
         try:
@@ -349,17 +349,17 @@ def _of_stated(case: ReleaseCase) -> UpperBound | None:
 def _unfollowed(case: ReleaseCase) -> str:
     """Why replacing any entry by any value in bounds is not what makes data neighbours; empty if it is."""
     if case.request.promise.adjacency == "add-remove":
-        return "we cannot follow how many entries the data have"
+        return "we cannot prove a bound if the number of entries changes"
     low, high = case.bounds
     for pair in case.pairs if case.stated else ():
         left, right = pair.worlds()
         if not all(type(side) is float or _is_floats(side) for side in (left, right)):
-            return "we can follow data only if they are floats or arrays of floats"
+            return "we can trace data only if they are floats or arrays of floats"
         both = np.asarray(left), np.asarray(right)
         if both[0].shape != both[1].shape or np.count_nonzero(both[0] != both[1]) > 1:
-            return "stated neighbours differ in more than one entry"
+            return "the given neighbours differ in more than one entry"
         if not all(((low <= side) & (side <= high)).all() for side in both):
-            return "stated neighbours are outside the bounds"
+            return "the given neighbours are outside the bounds"
     return ""
 
 
@@ -430,7 +430,7 @@ def power(case: ReleaseCase) -> None:
     """
     settings, pinned = case.request.settings, case.request.pinned
     if case.seen.deterministic and not case.ground.draws:
-        raise InputError(f"release: {DETERMINISTIC} (all draws were alike on every input tried)")
+        raise InputError(f"release: {DETERMINISTIC} (all draws gave the same output on every input tried)")
     promising = case.lead
     if promising is not None:
         most = 2 * _ON * case.plan.test

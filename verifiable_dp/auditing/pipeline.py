@@ -69,7 +69,9 @@ class Case(CaseState):
             """Refuse what no checkpoint would keep."""
             once = name not in vars(self) and name in (one.name for one in fields(self))
             if not once and name not in (one.name for one in fields(self.state_kind())):
-                raise AttributeError(f"{name} is set once: what a rung changes belongs in a CaseState")
+                raise AttributeError(
+                    f"{name} can be set only once; a field that a rung changes belongs in a CaseState"
+                )
             super().__setattr__(name, value)
 
     @classmethod

@@ -127,7 +127,9 @@ def parsed(
             raise InputError(f"values: {name} must be one of {', '.join(map(str, scaling))}, as in scaling")
     for over in ("K", "gap") if crowd else ():
         if over in scaling or (over == "gap" and gap is not None):
-            raise InputError(f"scaling: if users have contexts, the population determines {over}")
+            raise InputError(
+                f"scaling: with contexts, the population determines {over}, so {over} cannot vary"
+            )
     found = [_rate(str(over), claim, player, setting, gap, values or {}) for over, claim in scaling.items()]
     return [replace(rate, worst=False) for rate in found] if crowd else found
 
@@ -214,7 +216,7 @@ def _grid(over: str, player: Player, setting: Setting) -> npt.ArrayLike:
         return np.geomspace(least, LARGEST_GAP, _POINTS)
     base = setting.parameters.get(over, player.default(over))
     if isinstance(base, bool) or not isinstance(base, int | float | np.number) or not base > 0:
-        raise InputError(f"values: {over} must be given: it has no default above 0 to start from")
+        raise InputError(f"values: {over} must be given, because its default is not above 0")
     return np.geomspace(base / 8, base, _POINTS)
 
 
@@ -231,5 +233,7 @@ def _checked(over: str, values: Given, setting: Setting, log_power: float) -> tu
     if over == "K" and array.max() > setting.horizon:
         raise InputError(f"values: K must be at most horizon = {setting.horizon}, got {array.max():g}")
     if over == "gap" and array.max() > 1:
-        raise InputError(f"values: gap must lie in (0, 1], in units of the range, got {array.max():g}")
+        raise InputError(
+            f"values: gap must lie in (0, 1], in units of the range of rewards, got {array.max():g}"
+        )
     return tuple(np.unique(array).tolist())

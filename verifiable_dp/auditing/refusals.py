@@ -23,11 +23,11 @@ _PATH = 0xFA11  # of the streams used here
 _MOST = 200  # characters of an error that are shown
 _NOW_AND_THEN = (
     "some runs fail and others do not ({}: {}): an observer sees the failure, and we did not test what it "
-    "reveals; let no run on such data fail, or let every run fail"
+    "reveals; make all runs on such data fail, or none"
 )
 _HERE_AND_THERE = (
-    "the code refuses some data and takes others of the same kind ({}: {}): anyone who sees the refusal "
-    "learns something about the data; refuse all data of that kind, or none"
+    "the code refuses some data, but accepts other data of the same kind ({}: {}): anyone who sees the "
+    "refusal learns something about the data; refuse all data of that kind, or none"
 )
 
 

@@ -33,24 +33,25 @@ class AuditOptions(TypedDict, total=False):
     Attributes
     ----------
     epsilon, delta
-        The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm states both itself.
+        The promise. A callable needs an epsilon, and its delta is 0 if None; an algorithm states both itself.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
     contexts
         For your own bandit that receives a context before it chooses: the dimension D, or ``(K, D)``, also
         written ``"KxD"``, if each arm has one. Such code is `play(contexts, rewards, rng)`, or a class whose
-        methods take a `context`; neighbours replace the context and the rewards of one user.
+        methods take a `context`; neighbouring inputs differ in the context and the rewards of one user.
     context_norm
         Largest Euclidean norm of a context; 1 if None.
     model
-        ``central`` (the default of your own code), where all actions are seen, or ``local``, where the noisy
-        report of every reward is seen; with contexts also ``joint`` (the default of the catalogue's
-        algorithms), where all actions are seen except those of the user whose data changes.
+        What the adversary sees: all actions (``central``, the default for your own code) or the noisy report
+        of every reward (``local``); with contexts also all actions except those of the user whose data change
+        (``joint``, the default for the catalogue's algorithms).
     protects
-        With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
+        With contexts: whether context and reward are protected (``context``, the default) or only the reward
+        (``reward``).
     reward
         For your own code that makes its own rewards: the function or method that returns a reward, as
-        ``file.py:function`` or ``module:Class.method``; the audit pays in its place.
+        ``file.py:function`` or ``module:Class.method``; the audit returns rewards in its place.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.
     observe
@@ -60,17 +61,17 @@ class AuditOptions(TypedDict, total=False):
         a mechanism.
     budget
         ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each budget
-        stands for a number of runs. Seconds also limit the time, and each named budget has a time limit for
-        slow code. If a time limit shrinks the audit, the record says so.
+        stands for a number of runs. A number of seconds also limits the time, and each named budget has a
+        time limit for slow code. If a time limit shrinks the audit, the record says so.
     runs
-        For your own code: total number of plays (150 draws each for a mechanism), overriding the budget; see
-        docs/targets.md.
+        For your own code: total number of plays (for a mechanism, 150 draws per play); overrides the budget,
+        see docs/targets.md.
     timeout
         Seconds that one run of your own code may take; 60 if None.
     seed
         Whole number, 0 by default; with the plan in the record it determines every count.
     workers
-        Processes, 1 by default; results do not depend on it.
+        Number of processes, 1 by default; results do not depend on it.
     alpha
         Family-wise probability of refuting a promise that holds, 1e-6 by default.
     confidence
@@ -80,40 +81,42 @@ class AuditOptions(TypedDict, total=False):
         would have refuted a true epsilon of this factor times the claim, at the event tested, with
         probability .95.
     mutants
-        Whether to also try the auditor of a catalogue algorithm on its broken variants; True by default.
+        Whether to also test that the auditor of a catalogue algorithm catches its broken variants; True by
+        default.
     sequential
         Whether to take samples in growing batches until the evidence suffices or the budget is used up. This
         refutes a badly broken claim early.
     numerics
-        Whether to audit also the floats that a mechanism's sampler returns: their last bits can tell
-        inputs apart unless the sampler prevents it. If False, we treat the noise as real numbers.
+        Whether to also audit the floats that a mechanism's sampler returns: their last bits can tell inputs
+        apart unless the sampler prevents it. If False, we treat the noise as real numbers.
     own_neighbours
-        Whether the code of a mechanism that is named as text, or is a command, may say which data are
-        neighbouring: the code then decides on which inputs it is tested.
+        Whether a mechanism that is given as text or as a command may supply the neighbouring data itself: its
+        code then decides on which inputs it is tested.
     adjacency
         For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
         bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for
         a mechanism: its pairs of data determine the adjacency.
     group
-        Audit what the promise about one reward implies for a group of this size, k epsilon if delta is 0
-        (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
+        Size k of a group: audit what the promise about one reward implies for k rewards (k epsilon if delta
+        is 0, see `claims.group`), on inputs that differ in k rewards or, with `UserPair`s, in one user's
+        rewards.
     epsilon_parameter
         Name of the constructor or function parameter that sets epsilon in your own code, if we do not
-        recognise it. It receives the claimed epsilon. Power is measured with a larger epsilon.
+        recognise it. It receives the claimed epsilon or, to measure power, a larger one.
     rho
         For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
     mu
         For a mechanism: the promise of mu-GDP (Gaussian differential privacy); otherwise like `rho`.
     curve
-        Whether to bound also delta at many epsilons, and epsilon at many deltas; always done with `rho` or
+        Whether to also bound delta at many epsilons, and epsilon at many deltas; always done with `rho` or
         `mu`.
     request
-        File with the request. The file is written before the target's code runs or, if it already exists,
-        compared with this call. The record always holds a copy.
+        File with the request: what the audit is to answer. The file is written before the target's code runs
+        or, if it already exists, compared with this call. The record always holds a copy.
     cage
-        Isolation of a user's code on Linux: ``none`` (the default), ``best`` (no root rights, network, other
-        processes or files except its own temporary ones, and limited processor time and memory, where this
-        system supports it; the record says which) or ``required``.
+        Isolation of a user's code on Linux: ``none`` (the default), ``best`` (as far as this system supports
+        it: no root rights, no network, no other processes, no files except its own temporary ones, and
+        limited processor time and memory; the record says which) or ``required``.
     """
 
     epsilon: float | None
@@ -220,7 +223,9 @@ class Promise:
         if self.group is not None:
             object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
             if self.adjacency not in (None, "replace"):
-                raise InputError(f"group must be left out with adjacency {self.adjacency}: it needs replace")
+                raise InputError(
+                    f"group must be left out with adjacency {self.adjacency}: a group needs adjacency replace"
+                )
         if self.rho is not None and self.mu is not None:
             raise InputError("rho and mu must not be given together: they are separate promises")
         for name in claims.CURVED:
@@ -232,7 +237,7 @@ class Promise:
                     f"{name} must be given without epsilon: epsilon follows from {name} and delta"
                 )
             if self.delta == 0:
-                raise InputError(f"delta must lie in (0, 1) with {name}: no epsilon holds at delta 0")
+                raise InputError(f"delta must lie in (0, 1) with {name}: at delta 0, no finite epsilon holds")
 
 
 @dataclass(frozen=True)
@@ -441,7 +446,7 @@ class AuditRequest:
         told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
-                "model joint and protects need contexts: the dimension of what a user brings, such as 5"
+                "model joint and protects need contexts: the dimension of a user's context, such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
             raise InputError("model local works only without contexts: a report is about one reward")
@@ -451,12 +456,14 @@ class AuditRequest:
             raise InputError("group works only without contexts: with contexts, the unit is one user's round")
         if promise.adjacency is not None and inputs.pairs is not None:
             raise InputError(
-                "adjacency must be left out with pairs: they determine how far the inputs differ"
+                "adjacency must be left out with pairs: the pairs determine how the inputs differ"
             )
         if promise.adjacency is not None and inputs.contexts is not None:
             raise InputError("adjacency works only without contexts: with contexts, one user is replaced")
         if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
-            raise InputError("sequential must be off with curve, rho or mu: a curve is measured at one size")
+            raise InputError(
+                "sequential must be off with curve, rho or mu: a curve is measured at one sample size"
+            )
 
     def given(self) -> GivenRole:
         """What a user's code may ask for."""

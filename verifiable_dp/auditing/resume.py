@@ -181,12 +181,16 @@ class Checkpoint:
         self._within, self._counts = "", dict[str, int]()
         try:
             if path.is_symlink() or (path.exists() and not path.is_file()):
-                raise CheckpointError(self._words("is a link, or not a file; name another one, or remove it"))
+                raise CheckpointError(
+                    self._words("is a link, or not a file; remove it, or name another file")
+                )
             identity = hashlib.sha256(packed(of)).hexdigest()
             self._file = path.open("a+b")
             self._key = remembered.recall(path)
         except TypeError as error:
-            raise CheckpointError(f"checkpoint works only with plain options: {error}") from None
+            raise CheckpointError(
+                f"checkpoint works only with options that are numbers, text or lists of these: {error}"
+            ) from None
         except OSError as error:
             raise CheckpointError(self._words(f"cannot be written: {error.strerror}")) from None
         try:
@@ -213,7 +217,7 @@ class Checkpoint:
         self._file.seek(0)
         first = self._file.readline(_MOST_HEAD)
         if first[: len(_LEAD)] != _LEAD[: len(first)]:
-            raise CheckpointError(self._words("is not a checkpoint; nothing was changed in it"))
+            raise CheckpointError(self._words("is not a checkpoint, so we left it unchanged"))
         head = _row(first, self._key)
         if head is None:
             if first.endswith(b"\n"):
@@ -225,7 +229,7 @@ class Checkpoint:
             self._key = hmac.digest(self._key, of.encode(), "sha256")  # lines of one audit are not another's
             return
         if head["of"] != of:
-            why = "its target, code, options or version differ; remove it or name another file"
+            why = "its target, code, options or version differ; remove it, or name another file"
             raise OtherAuditError(self._words(f"belongs to another audit: {why}"))
         self.started, end = float(head["started"]), self._file.tell()
         self._key = hmac.digest(self._key, of.encode(), "sha256")

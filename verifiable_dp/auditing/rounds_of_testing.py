@@ -45,18 +45,21 @@ _SAME = 128
 BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _OF_CHANCE = 15  # values of a log ratio that stand for its law
-ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may show more"
+ALIKE = (
+    "the few runs that we compared gave the same output, although the code drew random numbers; a larger "
+    "budget may show more"
+)
 UNCONFIRMED = (
-    "runs that share a call refuted the claim, but runs with separate calls did not, so each run of that "
-    "look got its own call"
+    "runs that share a call refuted the claim, but runs with separate calls did not, so that test counted "
+    "only runs with separate calls"
 )
-WORKERS_DIFFER = (
-    "runs made in another process came out differently here, so the look was repeated in one process"
+WORKERS_DIFFER = "runs made in another process gave different results, so we repeated the test in one process"
+ON_A_LEAD = (
+    "an event had an estimate above the claim, so we tested it again with the runs meant for measuring power"
 )
-ON_A_LEAD = "the runs meant for measuring power went to the test whose estimate was above the claim"
 CAPPED = (
-    "the cap of {:g} seconds made this audit smaller than its budget: on a faster or slower machine its "
-    "sizes and its verdict may differ"
+    "the time limit of {:g} seconds made this audit smaller than its budget: on a faster or slower machine, "
+    "its sample sizes and its verdict may differ"
 )
 
 
@@ -307,7 +310,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         if isinstance(command, Exec):
             parameters |= {"exec": command.command, "exec_timeout": command.timeout}
             restarted = _restarted(self.function)
-            notes += [f"the process {restarted}, was started again and continued"] if restarted else []
+            notes += [f"the process {restarted}; we restarted it and continued"] if restarted else []
         return {
             "name": self.request.name,
             "kind": self.kind,
@@ -385,7 +388,7 @@ def more(case: UserCase[Sampling], lead: Look, runs: int) -> Look:
 def go_on(case: UserCase[Sampling], promising: Look, runs: int) -> None:
     """Go on with the test of a look, in steps: what it comes to stands for what it came to."""
     case.no_power = ON_A_LEAD
-    case.request.progress(f"an estimate above the claim: {runs} more runs")
+    case.request.progress(f"an estimate is above the claim: {runs} more runs")
     promising = replace(promising, parts=_STEPS * case.black_boxes)
     for step in range(_STEPS):
         before = [check.name for check in promising.checks]
@@ -477,7 +480,7 @@ def doubt(case: UserCase[Sampling]) -> None:
 def restarts(case: UserCase[Sampling]) -> None:
     """That a process ended during a request, which was made again: an observer sees that it ended."""
     restarted = _restarted(case.function)
-    case.failed([refusals.now_and_then("a request that was made again", restarted)] if restarted else [])
+    case.failed([refusals.now_and_then("a request that we had to repeat", restarted)] if restarted else [])
 
 
 def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:

@@ -115,7 +115,7 @@ RUNGS = (
         algorithms.adversaries,
     ),
     Rung(
-        "power on mutants with less noise",
+        "measuring power on variants with less noise",
         lambda case: _sampled(case) and not case.refuted,
         algorithms.power,
     ),
@@ -174,7 +174,7 @@ def drafted(request: AuditRequest, far: Far) -> JsonDict:
     stated = kind == "release" and request.inputs.pairs is None and "neighbours" in found["function"].facts
     if named and stated and not request.settings.own_neighbours:
         raise InputError(
-            "neighbours: the target's code chooses the data on which it is tested; if you have read and "
+            "neighbours: the target's code chooses the data on which it is tested; if you have checked and "
             "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
             "them from the code"
         )
@@ -255,7 +255,8 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
             raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
-                "group works only with bandits: the data pairs of a mechanism determine how far they differ"
+                "group works only with bandits: for a mechanism, the pairs of data determine how far they "
+                "differ"
             )
         return ReleaseCase.of(request, function)
     if promise.curved:
@@ -269,7 +270,7 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
         if getattr(inputs, needed) is None:
             raise InputError(
                 f"{needed} must be given for the bandit {request.name} ({flag}; in Python "
-                f"{needed}={flag[-1]}); if it is a mechanism, call its first parameter data"
+                f"{needed}={flag[-1]}); if {request.name} is a mechanism, name its first parameter data"
             )
     return PlayCase.of(request, function, many=kind == "play_many")
 
@@ -282,10 +283,10 @@ def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
         return ProcessTarget(command, "release", limits)
     if numerics:
         raise InputError(
-            "numerics works only with a mechanism that releases numbers, got a command that plays"
+            "numerics works only with a mechanism that releases numbers, got a command that plays a bandit"
         )
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:
-            raise InputError(f"{needed} must be given for a command that plays ({flag})")
+            raise InputError(f"{needed} must be given for a command that plays a bandit ({flag})")
     arms, rounds = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     return ProcessTarget(command, "play", limits, arms, rounds)

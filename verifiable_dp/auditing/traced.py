@@ -137,7 +137,7 @@ def trace(
     effort: Effort,
     promise: Promise = _CENTRAL,
 ) -> tuple[Check, TracingOutcome] | None:
-    """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
+    """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python code.
 
     Files are written as the target names them, and so are those beside it; those of libraries begin with
     the name of the library: the check does not depend on folders.
@@ -292,7 +292,7 @@ class Ended:
     @classmethod
     def of(cls, found: Explored, data: str = DATA) -> Ended:
         """Of a search that found none; `data` are what is raw."""
-        what = found.failure.said(data) if found.failure else "what is released is not hidden by the noise"
+        what = found.failure.said(data) if found.failure else "the noise does not hide what is released"
         at = found.at if found.failure and found.at and found.at.line else None
         return cls(what, at.file, at.line) if at else cls(what)
 
@@ -302,7 +302,7 @@ class Ended:
         return Ended(**renamed(asdict(self), file, source.path or file))
 
 
-_NOT_PYTHON = Ended("its source is not Python's")
+_NOT_PYTHON = Ended("its source is not Python code")
 
 
 @dataclass(frozen=True)
@@ -402,7 +402,8 @@ def bound(
     known = _known(function)
     form, played = inputs.form, Runs(function) if many else function
     if form is None:
-        program = Program(played, (horizon, n_arms), inputs.bounds, known=known)
+        local = promise.model == "local"
+        program = Program(played, (horizon, n_arms), inputs.bounds, known=known, local=local)
     else:
         shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
         program = Crowd(played, shape, inputs.bounds, None, form, *seen, known=known)
@@ -538,7 +539,7 @@ def bound_of_neighbours(
     for sides in pairs:
         left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
         if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
-            return None, Ended("stated neighbours are not finite, or differ in size")
+            return None, Ended("the given neighbours are not finite, or differ in size")
         limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
         scalar, one = np.ndim(sides[0]) == 0, None
         for draws in calls.sizes if calls else (1,):

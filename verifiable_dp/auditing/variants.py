@@ -29,13 +29,13 @@ _FACTOR = 6  # by which it is told whether variants differ from the code
 _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes
 _SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
 _NO_LESS_NOISE = (
-    f"{NO_POWER}even with less noise from the generator ({_SCALED}), the claim was not refuted with "
+    f"{NO_POWER}even with less noise from the generator ({_SCALED}), the claim would not be refuted with "
     f"probability .95 at this budget; {ACCEPTED}"
 )
 _NOT_REACHED = (
     f"{NO_POWER}dividing the noise by {_FACTOR} changed nothing in {{}} runs, so a larger budget will not "
-    f"measure it; we reduce only {_SCALED} drawn from the generator that the code is given, or from "
-    f"np.random.default_rng with a seed made from that generator; name the epsilon parameter with "
+    f"help; we reduce only {_SCALED} drawn from the generator that we pass to the code, or from "
+    "np.random.default_rng with a seed drawn from that generator; name the epsilon parameter with "
     f"--epsilon-parameter; {ACCEPTED}"
 )
 
@@ -94,9 +94,8 @@ def _larger(case: UserCase[Sampling]) -> Variants[Sampling] | None:
         lambda factor: replace(case.sampler, function=made_for(target, given, factor)),
         case.claim.epsilon * value / given.epsilon,
         "parameter" if name else "configuration",
-        f"{NO_POWER}the code constructed with up to {_FACTOR} times its epsilon ({where}) was not refuted "
-        "with "
-        f"probability .95 at this budget; {ACCEPTED}",
+        f"{NO_POWER}the code constructed with up to {_FACTOR} times its epsilon ({where}) would not be "
+        f"refuted with probability .95 at this budget; {ACCEPTED}",
         name,
     )
     try:
@@ -130,7 +129,7 @@ def state_power(case: UserCase[Sampling], variants: Variants[Sampling], runs: in
     """
     claim, levels, settings, plan = case.claim, case.levels, case.request.settings, case.plan
     assert case.last is not None
-    case.request.progress("power on variants that lose more")
+    case.request.progress("measuring power on variants that leak more")
     power = powers.of_black_box(
         variants.make,
         case.last.best[:6],

@@ -74,7 +74,7 @@ def notes(player: Player, setting: Setting, bound: GivenBound | None) -> list[st
     name, given = _epsilon(player, setting)
     if not name or bound is None or name in bound.takes:
         return []
-    return [f"the bound does not take {name}, so it was tested only at {name} = {given}"]
+    return [f"the bound has no parameter {name}, so we tested it only at {name} = {given}"]
 
 
 def _epsilon(player: Player, setting: Setting) -> tuple[str, JsonValue]:

@@ -195,7 +195,7 @@ def _around(tree: ast.AST, line: int) -> Iterator[_Named]:
 
 def _read(path: Path) -> tuple[Known, ...]:
     wrong = InputError(
-        f"baseline: {str(path)!r} is not a baseline; remove it, and write it with --write-baseline"
+        f"baseline: {str(path)!r} is not a baseline; remove it, and write a new one with --write-baseline"
     )
     try:
         loaded = json.loads(files.content("baseline", path, _LARGEST))
@@ -205,8 +205,8 @@ def _read(path: Path) -> tuple[Known, ...]:
             lacks = _OLDER[loaded["version"]]
             raise InputError(
                 f"baseline: {str(path)!r} has version {loaded['version']}, which {lacks}, "
-                "so new findings could go unnoticed; "
-                "remove it, and write it again with verifiable-dp audit --write-baseline"
+                "so new findings could go unnoticed; remove it, and write a new one with verifiable-dp audit "
+                "--write-baseline"
             )
         rows = [Known(**row) for row in loaded["findings"]]
         texts = all(isinstance(word, str) for row in rows for word in row)

@@ -75,7 +75,7 @@ class Entry:
         name, options = self.target or self.command, dict(self.options)
         parsed = Record.of(record)
         if not (parsed.regret if self.claims or self.regret else parsed.audited):
-            return "its record has no such checks"
+            return "its record lacks the checks that this entry asks for"
         try:
             if self.claims:
                 given = {key: options.pop(key) for key in ("budget", "seed") if key in options}
@@ -160,8 +160,7 @@ def _name(name: str, value: JsonValue) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
         raise InputError(
             f"{name} must be a folder name made of letters, digits, '.', '_' and '-' that begins with a "
-            f"letter "
-            f"or digit, and not {' or '.join(_TAKEN)}, got {value!r}"
+            f"letter or digit and is not {' or '.join(_TAKEN)}, got {value!r}"
         )
     return value
 
@@ -336,7 +335,7 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
 def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
     place = f"target {number}"
     if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
-        raise InputError(f"{room}{place} must have either a key target or a key exec")
+        raise InputError(f"{room}{place} must have either the key target or the key exec")
     which = str(row.get("target", row.get("exec")))
     place = f"{place} ({which[:60]})"
     listed = "target" in row and ":" not in which

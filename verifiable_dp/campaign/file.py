@@ -162,7 +162,7 @@ def run(
     state = _State(found, place)
     if resume:
         unknown = state.recall()
-        progress(f"{len(state.reports)} of {len(found.entries)} targets were finished before")
+        progress(f"{len(state.reports)} of {len(found.entries)} targets were already finished")
         if unknown:
             progress(campaign.not_vouched(unknown))
     asked = dict[str, RequestEntry | None]()
@@ -229,11 +229,11 @@ def _audited(task: _Task) -> Report | str:
     """The report of an entry, or why there is none."""
     folder = Path(task.folder)
     if not folder.is_dir():
-        return f"the folder {task.folder!r} is not on {socket.gethostname()}"
+        return f"the folder {task.folder!r} does not exist on {socket.gethostname()}"
     other = {*task.code.items()} ^ {*_code_of(task.entry, folder).items()}
     if other:
         return (
-            f"{min(other)[0]} on {socket.gethostname()} differs from the one on the machine that started "
+            f"{min(other)[0]} on {socket.gethostname()} differs from the copy on the machine that started "
             "the campaign; make the campaign's folder the same on all machines"
         )
     try:

@@ -177,7 +177,7 @@ def _below(folder: Path) -> dict[Path, RequestEntry]:
 def _put(found: dict[Path, RequestEntry], place: Path, asked: RequestEntry) -> None:
     if found.setdefault(place, asked).digest != asked.digest:
         raise InputError(
-            f"request: {place.as_posix()!r} would have to answer two requests; give each a folder of its own"
+            f"request: {place.as_posix()!r} would have to answer two requests; put each into its own folder"
         )
 
 
@@ -185,14 +185,14 @@ def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: R
     """Why a record does not answer the request that was made of it; empty if it does."""
     if asked is None:
         return (
-            f"there is no request for it; audit again with --request {requested.beside(where).name} beside "
-            "it, or check the record alone with verify"
+            f"there is no request for it; audit again with --request {requested.beside(where).name} in the "
+            "same folder, or check the record alone with verify"
         )
     try:
         named = asked_of(record)
         if named is None or named.digest != asked.digest:
-            other = named.digest if named else "none"
-            return f"it answers another request ({other}) than the one in the folder ({asked.digest})"
+            other = f"the request {named.digest}" if named else "no request"
+            return f"it answers {other}, but the request in the folder is {asked.digest}"
         answers.of_request(record, asked.as_dict())
         origin.check(Record.of(record))
     except InputError as error:

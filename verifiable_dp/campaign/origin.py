@@ -164,7 +164,7 @@ class RecordOrigin:
         code = asked.code if asked else record.provenance.code
         if record.target.ours:
             if code != engine.code_digest():
-                raise InputError("source: the catalogue that is installed here is a different one")
+                raise InputError("source: the catalogue installed here differs from the one that was audited")
             return
         known = asked.target.files if asked else {}
         with contextlib.chdir(source):
@@ -174,7 +174,7 @@ class RecordOrigin:
                 if not place.resolve().is_relative_to(Path.cwd().resolve()):
                     raise InputError(
                         f"source: the record is about {str(place)!r}, which is not below {str(source)!r}; "
-                        "audit by a path or a module's name that begins there"
+                        "audit it by a path or a module name that begins there"
                     )
             if whole is None:
                 known = {record.target.source.path: record.target.source.sha256}
@@ -191,10 +191,12 @@ class RecordOrigin:
             read = dict(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):
-            raise InputError("source: the record names no file of its code")
+            raise InputError("source: the record does not name the files of its code")
         for name in sorted({*known, *there}):
             if known.get(name) != there.get(name):
-                raise InputError(f"source: {name} is not the file that was audited")
+                raise InputError(f"source: {name} differs from the file that was audited")
         for name in sorted(read):
             if read[name] != present[name]:
-                raise InputError(f"source: {name}, which the code read, is not the one that was audited")
+                raise InputError(
+                    f"source: {name}, which the code read, differs from the file read in the audit"
+                )

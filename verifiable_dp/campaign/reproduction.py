@@ -100,7 +100,7 @@ def simulate(
     }
     missing = sorted((name for name in plan.cells if name not in done), key=lambda n: -_size(plan.cells[n]))
     if done:
-        progress(f"{len(done)} of {len(plan.cells)} cells were finished before")
+        progress(f"{len(done)} of {len(plan.cells)} cells were already finished")
     tasks = [(name, plan.cells[name], seed) for name in missing]
     began = said = time.monotonic()
     played: dict[str, float] = {}

@@ -124,7 +124,7 @@ def run(
             for name, one in found.items()
             if vouched(place / name / "record.json", one.parsed.digest)
         }
-        progress(f"{len(done)} of {len(order)} algorithms were finished before")
+        progress(f"{len(done)} of {len(order)} algorithms were already finished")
         if unknown := [name for name in found if name not in done]:
             progress(not_vouched(unknown))
     tasks = [
@@ -418,7 +418,7 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     portfolio.write_pages(found, made)
     for path, why in found.broken.items():
         if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
-            raise InputError(f"out: {str(path)!r}, which was just made, is invalid: {why}")
+            raise InputError(f"out: {str(path)!r}, which we have just written, is invalid: {why}")
         say(f"invalid, and listed as invalid in the index: {path}: {why}")
     return place
 

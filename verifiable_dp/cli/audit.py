@@ -124,7 +124,12 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 )
 @click.argument("target", required=False)
 @_code("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
-@_code("--exec-timeout", type=float, metavar="SECONDS", help="Time for each answer of that program (60).")
+@_code(
+    "--exec-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="Time limit for each answer of that program (default 60).",
+)
 @_code("--arms", "n_arms", type=int, metavar="K", help="Number of arms (required for your own bandit).")
 @_code("--horizon", type=int, metavar="T", help="Number of rounds (required for your own bandit).")
 @_several(
@@ -136,19 +141,19 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     metavar="NAME=VALUE",
     help="Set a parameter of the target.",
 )
-@_code("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
+@_code("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of the rewards or data (default 0 1).")
 @_code(
     "--contexts",
     metavar="D|KxD",
     help="Your bandit takes contexts of dimension D, or one context for each of K arms (KxD).",
 )
-@_code("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
+@_code("--context-norm", type=float, help="Largest Euclidean norm of a context (default 1).")
 @_code(
     "--reward",
     metavar="FILE.PY:NAME",
-    help="Your function that returns a reward; the audit replaces it with its own.",
+    help="The function in your code that returns a reward; the audit replaces it.",
 )
-@_code("--epsilon-parameter", metavar="NAME", help="Name of the parameter of your code that sets epsilon.")
+@_code("--epsilon-parameter", metavar="NAME", help="The parameter of your code that sets epsilon.")
 @_claim("--epsilon", type=float, help="Epsilon of the claim (required for your own code).")
 @_claim(
     "--delta",
@@ -170,35 +175,39 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_claim(
     "--model",
     type=click.Choice(["central", "joint", "local"]),
-    help="Who sees what: all actions (central), each noisy report (local), or, with contexts, the actions "
-    "of all other users (joint).",
+    help="What the adversary sees: all actions (central), every noisy report (local) or, with contexts, the "
+    "actions of all other users (joint).",
 )
 @_claim(
     "--protects",
     type=click.Choice(["context", "reward"]),
-    help="With contexts: protect context and reward of a user (context), or only the reward.",
+    help="With contexts: protect a user's context and reward (context), or only the reward.",
 )
-@_claim("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards together.")
+@_claim("--group", type=int, metavar="K", help="Audit what the claim implies for a group of K rewards.")
 @_test(
     "--budget",
     metavar="smoke|quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
-    help="Number of runs. Your own code: 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or 4000 per "
-    "second for at most SECONDS.",
+    help="Number of runs of your own code: 4000 (smoke), 80 000 (quick), 720 000 (standard), 4.8 million "
+    "(thorough), or 4000 times SECONDS, which also limits the time.",
 )
-@_test("--runs", type=int, metavar="N", help="Total runs of your own code; overrides the budget.")
-@_test("--timeout", type=float, metavar="SECONDS", help="Time for one run of your own code (60).")
+@_test("--runs", type=int, metavar="N", help="Total number of runs of your own code; overrides --budget.")
+@_test(
+    "--timeout", type=float, metavar="SECONDS", help="Time limit for one run of your own code (default 60)."
+)
 @_test("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
 @_test("--curve", is_flag=True, help="Also bound delta at many epsilons, and epsilon at many deltas.")
 @_test("--numerics", is_flag=True, help="Also audit the floating-point output of a mechanism's sampler.")
-@_test("--own-neighbours", is_flag=True, help="Accept the neighbouring data that a mechanism's code states.")
+@_test(
+    "--own-neighbours", is_flag=True, help="Use the neighbouring data that the mechanism's own code supplies."
+)
 @_test(
     "--alpha",
     type=float,
     default=1e-6,
     show_default=True,
-    help="Reject a true claim with at most this probability, counted over all tests of the audit.",
+    help="Largest probability of rejecting a true claim, over all tests of the audit.",
 )
 @_test(
     "--detect",
@@ -206,8 +215,8 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     default=2.0,
     show_default=True,
     metavar="FACTOR",
-    help="Without an upper bound, accept a claim only if a loss of FACTOR times its epsilon "
-    "at the event tested would have been caught.",
+    help="If no upper bound is proved, accept a claim only if the tests would have caught a loss of FACTOR "
+    "times its epsilon at the tested event.",
 )
 @require_option
 @_test("--write-baseline", is_flag=True, help="Without TARGET: write all warnings to the baseline file.")
@@ -277,11 +286,15 @@ def audit(
     "--scaling",
     parse=_scaling,
     metavar="Q=RATE",
-    help="Claim a rate: T=log, T=sqrt, K=1:0.1 (margin).",
+    help="Claim a rate, such as T=log, T=sqrt or K=1:0.1 (with a margin).",
 )
-@click.option("--better-than", metavar="TARGET", help="Claim less regret than this rival has.")
+@click.option("--better-than", metavar="TARGET", help="Claim less regret than this rival.")
 @click.option(
-    "--factor", type=float, default=1.0, show_default=True, help="How many times less regret TARGET has."
+    "--factor",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Claim that the rival has at least this many times the regret of TARGET.",
 )
 @_several(
     "--rival-set",
@@ -298,9 +311,13 @@ def audit(
     "environments",
     parse=_means,
     metavar="M,M,...",
-    help="Measure on Bernoulli arms.",
+    help="Measure on Bernoulli arms with these means.",
 )
-@click.option("--contexts", metavar="D|KxD", help="Your own code takes contexts: dimension D, or KxD.")
+@click.option(
+    "--contexts",
+    metavar="D|KxD",
+    help="Your own code takes contexts of dimension D, or one for each arm (KxD).",
+)
 @click.option(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
@@ -308,9 +325,9 @@ def audit(
     help="With contexts: how users and their rewards are drawn (default: linear).",
 )
 @_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure a rate at these values.")
-@click.option("--gap", type=float, help="Gap between the best arm and the others, to measure a rate.")
+@click.option("--gap", type=float, help="Gap between the best arm and the others when a rate is measured.")
 @click.option("--runs", type=int, help="Runs at each point (default: set by --budget).")
-@click.option("--beta", type=float, help="Probability with which one run may exceed the bound.")
+@click.option("--beta", type=float, help="Largest probability that a run exceeds the bound.")
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
@@ -330,9 +347,9 @@ def regret(
 ) -> None:
     """Check claims about the regret of TARGET.
 
-    TARGET is file.py:name, package.module:name or a catalogue name, whose theorems are checked unless
-    --bound, --scaling or --better-than is given. Exit status: 0 consistent, 1 contradicted, 3 vacuous or
-    inconclusive.
+    TARGET is file.py:name, package.module:name or a catalogue name. For a catalogue name, the theorems of its
+    papers are checked unless --bound, --scaling or --better-than is given. Exit status: 0 consistent, 1
+    contradicted, 3 vacuous or inconclusive.
     """
     from verifiable_dp import api
 
@@ -355,16 +372,16 @@ def regret(
     metavar="quick|standard|thorough|MILLIONS",
     default="quick",
     show_default=True,
-    help="2, 10 or 50 million test draws per control; or a number of millions.",
+    help="Test draws per control: 2, 10 or 50 million, or a number of millions.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--only", multiple=True, metavar="NAME", help="Only these controls.")
-@click.option("--json", "json_path", type=PATH, help="Write the outcomes here.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run only these controls.")
+@click.option("--json", "json_path", type=PATH, help="Write the results to this file.")
 def selftest(budget: str, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
     """Audit mechanisms whose true epsilon is known.
 
-    Each bound is shown next to the best bound possible with the same number of draws. Exit status 0 if
-    every verdict is right, else 1.
+    Each bound is shown next to the best bound possible with the same number of draws. Exit status: 0 if every
+    verdict is right, else 1.
     """
     import json
 

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 @main.command("list", section=CATALOGUE)
 @click.option("--claims", is_flag=True, help="Show every claim: source, formula, domain, verdict.")
-@click.option("--papers", is_flag=True, help="Show every item of the papers: code, claims, checks.")
+@click.option(
+    "--papers", is_flag=True, help="Show every item of the papers with its code, claims and checks."
+)
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
@@ -57,8 +59,9 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 
     if (claims or papers) and not any(reports.glob("*/record.json")):
         aside(
-            f"no record in {reports.resolve()}, so no verdicts are shown: make records with `verifiable-dp "
-            "report --out FOLDER` (the installed package contains none), then give --reports FOLDER"
+            f"{reports.resolve()} contains no record, so no verdicts are shown; write records with "
+            "`verifiable-dp report --out FOLDER` (the installed package contains none), then give --reports "
+            "FOLDER"
         )
     if papers:
         from verifiable_dp.campaign import papers as items
@@ -110,7 +113,10 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 def simulate(
     name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Given
 ) -> None:
-    """Simulate a catalogue bandit or your own, and print its mean regret."""
+    """Simulate a bandit from the catalogue, or your own.
+
+    Prints the mean regret.
+    """
     from verifiable_dp.api import simulate as run_simulation
 
     check_outputs(csv_path)
@@ -129,7 +135,7 @@ def simulate(
         f"standard deviation {spread:.4g}"
     )
     if result.hindsight is not None:
-        say(f"against the best policy in hindsight: mean regret {result.hindsight.mean():.6g}")
+        say(f"mean regret against the best policy in hindsight: {result.hindsight.mean():.6g}")
     if csv_path is not None:
         from verifiable_dp.core.files import write_text
 
@@ -188,12 +194,15 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Only these algorithms.")
+@click.option("--only", multiple=True, metavar="NAME", help="Audit only these algorithms.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
-    "--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms audited at once."
+    "--workers",
+    type=int,
+    default=lambda: min(2, os.cpu_count() or 1),
+    help="Number of algorithms audited at once.",
 )
-@click.option("--resume", is_flag=True, help="Keep valid records that --out already holds.")
+@click.option("--resume", is_flag=True, help="Keep valid records that are already in --out.")
 @scheduler_option
 @declarations_option
 def report(
@@ -227,18 +236,18 @@ def report(
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("campaign"), show_default=True
 )
-@click.option("--workers", type=int, default=1, show_default=True, help="Targets audited at once.")
+@click.option("--workers", type=int, default=1, show_default=True, help="Number of targets audited at once.")
 @scheduler_option
-@click.option("--resume", is_flag=True, help="Continue an earlier run into --out.")
-@click.option("--ask", is_flag=True, help="Write the requests and stop; no code is run.")
+@click.option("--resume", is_flag=True, help="Continue an earlier run that wrote to --out.")
+@click.option("--ask", is_flag=True, help="Write the requests and stop without running any code.")
 @cage_option
 @require_option
 def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
     """Audit every target that a TOML FILE lists.
 
     Writes a record and a page for each target, and an index. FILE may be a pyproject.toml. Exit status: 2 if
-    a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence
-    than --require, else 0.
+    a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has weaker evidence
+    than --require asks for, else 0.
     """
     from verifiable_dp.campaign import entries
     from verifiable_dp.campaign import file as campaign_file
@@ -260,15 +269,17 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
     type=float,
     default=1.0,
     show_default=True,
-    help="Multiply horizons and numbers of runs by this (0 to 1).",
+    help="Multiply the horizons and numbers of runs by this factor (above 0, at most 1).",
 )
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
 )
 @click.option(
-    "--cells", type=click.Path(file_okay=False, path_type=Path), help="Keep finished cells in this folder."
+    "--cells",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Save finished cells (the runs of one point of a figure) in this folder.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Run the cells on the Dask scheduler at this address.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of the Dask scheduler at this address.")
 @seeded
 def reproduce(
     names: tuple[str, ...],
@@ -281,8 +292,8 @@ def reproduce(
 ) -> None:
     """Run the experiments of the papers again (S1 to S6).
 
-    All of them if no NAME is given. Writes figures, tables and verdicts; an interrupted run continues. Exit
-    status 1 if, at full size, a verdict differs from the known one, else 0.
+    Without a NAME, runs all of them. Writes figures, tables and verdicts; after an interruption, the same
+    command continues. Exit status: 1 if a verdict differs from the known one at full size, else 0.
     """
     from verifiable_dp.campaign import reproduction
     from verifiable_dp.registry import study
@@ -357,12 +368,14 @@ def errata(
 def _told_lost(names: Sequence[str], against: Path | None) -> int:
     """Say which kills of an older table are lost; the exit status of that."""
     for name in names:
-        say(f"lost: {name} was caught in {against} and is missed now")
+        say(f"lost: {name} was caught in {against}, but is missed now")
     return 3
 
 
 @main.command(section=CATALOGUE)
-@click.option("--only", multiple=True, metavar="NAME", help="Only broken variants of these algorithms.")
+@click.option(
+    "--only", multiple=True, metavar="NAME", help="Audit only the broken variants of these algorithms."
+)
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
@@ -372,14 +385,14 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
 @click.option(
     "--against",
     type=PATH,
-    help="Compare with this older table; fail if a variant that it caught is missed now.",
+    help="Compare with this older table; fail if a variant caught there is missed now.",
 )
 @click.option("--json", "json_path", type=PATH, help="Write the table to this file.")
 @click.option("--html", "html_path", type=PATH, help="Write a self-contained page to this file.")
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the table and its page to this folder of reports, and update its records.",
+    help="Write the table and its page to this folder of reports, and update the records there.",
 )
 def mutants(
     only: tuple[str, ...],
@@ -392,11 +405,11 @@ def mutants(
 ) -> None:
     """Audit broken variants of the algorithms: which are caught?
 
-    With --reports, the records in that folder are updated with their algorithm's result. The records get a
-    new digest, so sign them again.
+    With --reports, adds the results of each algorithm to its record in that folder. This changes the digest
+    of the record, so sign it again.
 
-    Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed. With --against, 3 if
-    a variant that the older table caught is missed; then nothing is written.
+    Exit status: 1 if a missed variant has a true epsilon of at least 1.25 times the claim, else 0. With
+    --against, 3 if a variant caught in the older table is missed; then nothing is written.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines

@@ -18,18 +18,23 @@ from verifiable_dp.core.validate import Given
 @click.option("--arms", "n_arms", type=int, default=2, show_default=True, help="Number of arms.")
 @click.option("--horizon", type=int, default=60, show_default=True, help="Number of rounds.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
-@click.option("--reward", default="", metavar="FILE.PY:NAME", help="Your function that returns a reward.")
-@click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts: dimension D, or KxD.")
+@click.option(
+    "--reward", default="", metavar="FILE.PY:NAME", help="The function in your code that returns a reward."
+)
+@click.option(
+    "--contexts", metavar="D|KxD", help="TARGET takes contexts of dimension D, or one for each arm (KxD)."
+)
 @click.option(
     "--play",
     is_flag=True,
-    help="Also run TARGET, to find the horizon from which rewards change actions, and why there is no bound.",
+    help="Also run TARGET to find the shortest horizon at which rewards change actions, and why there is no "
+    "upper bound.",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
-    """Show how your code TARGET would be called, and what is missing.
+    """Show how an audit would call TARGET, and what is missing.
 
-    TARGET is imported, and created once if it is a class; without --play it is not run. Exit status: 0 if it
-    can be audited, 2 if something has to be added.
+    Imports TARGET, your own code, and if it is a class, creates one instance; runs it only with --play. Exit
+    status: 0 if TARGET can be audited, 2 if something is missing.
     """
     from verifiable_dp.core.contexts import Contexts, shape_of
     from verifiable_dp.core.validate import InputError, arms_and_horizon

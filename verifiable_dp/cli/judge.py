@@ -41,9 +41,9 @@ def judge(
     require: str,
     **origin: Given,
 ) -> None:
-    """Verify the records in FOLDER, and exit as their audits should have.
+    """Verify the records in FOLDER, and exit with their status.
 
-    No audited code is run. Every request needs a valid record next to it that answers it. Every record, each
+    No audited code is run. Each request needs a valid record next to it that answers it. Each record, each
     TARGET and each target of the campaign needs a request. Exit status: 2 if anything is missing or invalid,
     else 1 if a claim is refuted or contradicted, 3 if one is inconclusive, else 0.
     """

@@ -43,7 +43,7 @@ def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
         for one in found.baseline.new(name, report):
             say(f"new: {one.words} is not in the baseline; fix it, or add it with --write-baseline")
     for one in found.baseline.gone(reports.items()):
-        say(f"gone: {one.words}; --write-baseline removes it from the baseline")
+        say(f"gone: {one.words} was not found any more; --write-baseline removes it from the baseline")
 
 
 def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn:
@@ -71,8 +71,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     for name in context.params:
         if name not in _OF_ALL and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(
-                f"{name} needs a TARGET; for the targets in {settings.FILE}, set it there, for a "
-                f"target or in [tool.{settings.TABLE}.defaults]"
+                f"{name} needs a TARGET; for the targets in {settings.FILE}, set {name} in that file, for "
+                f"one target or in [tool.{settings.TABLE}.defaults]"
             )
     found = entries.read(place, given["require"])
     if given["write_baseline"] and found.baseline is None:

@@ -57,9 +57,9 @@ def init(path: Path | None, github: bool) -> None:
     """Write a template for your declarations, or a workflow.
 
     The template goes to PATH (default declarations.toml); describe your deployment in it. If PATH ends in
-    .html, we write a page with the same questions instead; your browser then saves the file. With --github,
-    write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml lists under
-    [tool.verifiable-dp]. Existing files are not overwritten.
+    .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
+    With --github, write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
+    lists under [tool.verifiable-dp]. Existing files are not overwritten.
     """
     from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter
@@ -119,14 +119,12 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
     ),
 )
 @click.argument("record", type=click.Path(path_type=Path))
-@click.option(
-    "--rerun", is_flag=True, help="Run the audit again and compare its counts; runs the audited code."
-)
+@click.option("--rerun", is_flag=True, help="Run the audited code again, and compare the counts.")
 @click.option("--workers", type=int, default=1, show_default=True)
 @scheduler_option
 @key_option
 @click.option("--signature", type=FILE, help="Signature file (default RECORD.sig).")
-@click.option("--request", type=FILE, help="Request that the record must answer.")
+@click.option("--request", type=FILE, help="The request that the record must answer.")
 @cage_option
 @origin_options
 def verify(
@@ -140,8 +138,8 @@ def verify(
 ) -> None:
     """Check a record: its schema, digest and verdicts.
 
-    Every verdict is computed again from its counts; --key also checks the signature. If RECORD is a folder,
-    all records, errata, kill tables and studies in it are checked. Exit status: 2 if anything is invalid,
+    Recomputes every verdict from its counts; --key also checks the signature. If RECORD is a folder, checks
+    all records, errata, studies and tables of broken variants in it. Exit status: 2 if anything is invalid,
     else 0.
     """
     cage = more.pop("cage")
@@ -178,7 +176,7 @@ def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
     from verifiable_dp.record.verify import verify as check
 
     if kind is not None:
-        raise InputError("request, source, commit and max_age need the record of an audit")
+        raise InputError("request, source, commit and max_age work only with the record of an audit")
     request = given.pop("request")
     asked = None if request is None else requested.read(request)
     RecordOrigin(**given, request=asked).check(check(whole).parsed)
@@ -205,8 +203,8 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
 
     if alone:
         raise InputError(
-            "record: --rerun, --signature, --request, --source, --commit and --max-age need a single file, "
-            "not a folder; judge takes a folder"
+            "record: --rerun, --signature, --request, --source, --commit and --max-age work only with a "
+            "single file; use `verifiable-dp judge` for a folder"
         )
     found, ring = portfolio.find(folder), signing.keyring(keys)
     signed = portfolio.signatures(found, ring)
@@ -234,9 +232,9 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
     if ring:
         good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
-        sealed = f"signatures of {len(good)} of {len(signed)} files hold"
+        sealed = f"{len(good)} of {len(signed)} files have a valid signature"
         sealed += f", by the manifest: {whole.words}" if whole.holds else ""
-    say(f"{count}; {sealed}; counts not run again")
+    say(f"{count}; {sealed}; the runs were not repeated")
     sys.exit(2 if found.broken or wrong else 0)
 
 
@@ -270,12 +268,12 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
     type=click.Choice(["detached", "dsse", "dsse-slsa"]),
     default="detached",
     show_default=True,
-    help="Signature file, or a DSSE envelope with the in-toto statement or the SLSA provenance.",
+    help="Write a signature file, or a DSSE envelope with the in-toto statement or the SLSA provenance.",
 )
 def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
     """Verify a record and sign it.
 
-    If RECORD is a folder, its manifest, with the digest of every file, is written and signed.
+    If RECORD is a folder, writes and signs a manifest with the digest of every file in it.
     """
     import json
 
@@ -330,14 +328,14 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
     except ValueError:  # also of a record that has no provenance
         same = False
     if not same:
-        raise InputError(f"signature: {str(envelope)!r} is for another record, or the record was altered")
+        raise InputError(f"signature: {str(envelope)!r} belongs to another record, or the record was altered")
     return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
 @main.command(section=RECORDS)
 @click.argument("prefix", type=click.Path(path_type=Path))
 def keygen(prefix: Path) -> None:
-    """Make a key pair to sign records with.
+    """Make a key pair for signing records.
 
     Writes Ed25519 keys: PREFIX.pem for `sign`, which you keep secret, and PREFIX.pub for `verify`, which you
     give to others. Existing files are not overwritten.
@@ -374,12 +372,15 @@ def _verified(path: Path) -> Json:
     help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia.",
 )
 @click.option(
-    "--out", type=PATH, multiple=True, help="Write to this file instead of stdout; one for each --to."
+    "--out",
+    type=PATH,
+    multiple=True,
+    help="Write to this file instead of stdout; give one --out for each --to.",
 )
 @click.option("--url", default="", help="For in-toto: URL of the CI run (default: the one in the record).")
 @key_option
 def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, key: tuple[Path, ...]) -> None:
-    """Show a record as a page, a document, or findings for other tools.
+    """Show a record as a page, document or findings for tools.
 
     The record is verified first. Exit status: 2 if it is invalid, else 0, whatever the verdict.
     """
@@ -411,15 +412,15 @@ def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, k
 @click.argument("old", type=FILE)
 @click.argument("new", type=FILE)
 @click.option("--json", "json_path", type=PATH, help="Write the changes to this file.")
-@click.option("--without", multiple=True, metavar="PATTERN", help="Leave out these files or folders.")
+@click.option("--without", multiple=True, metavar="PATTERN", help="Ignore these files or folders.")
 def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...]) -> None:
     """Compare two records, or two folders.
 
     Shows what changed: verdicts, claims, checks, numbers. Exit status: 0 same or better, 1 worse, 2 a record
     is invalid, 3 the records cannot be compared, because targets or kinds of claims differ.
 
-    Two folders are compared file by file, apart from what identifies a run. Exit status: 0 if all files are
-    the same, else 1.
+    Folders are compared file by file, ignoring what only identifies a run, such as its time and machine. Exit
+    status: 0 if all files are the same, else 1.
     """
     import json
 
@@ -464,8 +465,8 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     """Write one page that shows all records below FOLDER.
 
-    Every record is verified. Exit status 2 if a record, or with --key a signature, is invalid; the page says
-    which and why.
+    Every record is verified. Exit status: 2 if a record is invalid, or a signature with --key, else 0. The
+    page says which and why.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write
@@ -494,14 +495,14 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     "--edit-url",
     "edit",
     default="",
-    help="Address at which pages are edited; the path of the file is appended.",
+    help="Address at which readers can edit a page; we append the path of its file.",
 )
 def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     """Write a static site of reports and documentation.
 
-    Reads the reports in FOLDER and, with --docs, the Markdown files of another folder, and writes pages and a
-    search to OUT, which must be a new or empty folder. Exit status 2 if a file is invalid or a link is
-    broken; each is named.
+    Reads the reports in FOLDER and, with --docs, the Markdown files in another folder. Writes pages and a
+    search index to OUT, which must be a new or empty folder. Exit status: 2 if a file is invalid or a link is
+    broken, else 0; the command names each of them.
     """
     from verifiable_dp.render import site as sites
 

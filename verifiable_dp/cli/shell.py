@@ -290,7 +290,7 @@ def seeded(function: Function[None]) -> Function[None]:
             type=int,
             default=1,
             show_default=True,
-            help="Number of worker processes; it does not change results.",
+            help="Number of worker processes; does not change the results.",
         ),
     ]
     for option in reversed(options):
@@ -397,7 +397,7 @@ def output_options(function: Function[None]) -> Function[None]:
 
     shown: Function[None] = command
     for added in (
-        option("-q", "--quiet", is_flag=True, help="Show one line, and no progress."),
+        option("-q", "--quiet", is_flag=True, help="Show a single line and no progress."),
         option("-v", "--verbose", is_flag=True, help="Show every check, finding and note."),
         option("--sarif", "sarif_path", type=PATH, help="Write findings to this file (SARIF 2.1.0)."),
         option("--html", "html_path", type=PATH, help="Write a self-contained page to this file."),
@@ -431,7 +431,7 @@ checkpoint_option = click.option(
     "--checkpoint",
     type=PATH,
     metavar="FILE",
-    help="Keep finished steps in FILE, so an interrupted command can continue.",
+    help="Save finished steps in FILE, so an interrupted command can continue.",
 )
 
 
@@ -445,7 +445,10 @@ def request_options(function: Function[None]) -> Function[None]:
             help="Answer the request in FILE; if FILE does not exist, write it before any code runs.",
         ),
         click.option(
-            "--ask", type=PATH, metavar="FILE", help="Write the request to FILE and stop; no code is run."
+            "--ask",
+            type=PATH,
+            metavar="FILE",
+            help="Write the request to FILE and stop without running any code.",
         ),
     ):
         function = option(function)
@@ -455,18 +458,18 @@ def request_options(function: Function[None]) -> Function[None]:
 def origin_options(function: Function[None]) -> Function[None]:
     """Add --source, --commit and --max-age."""
     for option in (
-        click.option("--max-age", default="", metavar="30d", help="Accept records up to this age."),
+        click.option("--max-age", default="", metavar="30d", help="Accept only records up to this age."),
         click.option(
             "--commit",
             default="",
             metavar="SHA",
-            help="Accept only records of this commit, without uncommitted changes.",
+            help="Accept only records made from this commit without uncommitted changes.",
         ),
         click.option(
             "--source",
             type=click.Path(path_type=Path),
             metavar="FOLDER",
-            help="Accept only records whose code is the one in FOLDER; no code is run.",
+            help="Accept only records whose code matches the files in FOLDER; no code is run.",
         ),
     ):
         function = option(function)
@@ -495,7 +498,8 @@ require_option = click.option(
     type=click.Choice(["detectable", "tested-paths", "every-path", "certified"]),  # `passing.REQUIRED`
     default="detectable",
     show_default=True,
-    help="Weakest evidence that gives exit status 0: samples (detectable), or an upper bound of this scope.",
+    help="Weakest evidence accepted with exit status 0: samples (detectable), or an upper bound with this "
+    "scope.",
 )
 
 
@@ -507,7 +511,7 @@ def falls_short(report: Report, *requires: str) -> bool:
     short = report.decision.short_of(require)
     if short:
         is_open = report.decision.ground is None
-        what = "is undecided" if is_open else f"is not refuted, but its evidence is only {short}"
+        what = "is undecided" if is_open else f"is not refuted, but the evidence is only {short}"
         aside(f"verifiable-dp: {report.name} {what}; {require} is required")
     return bool(short)
 
@@ -515,7 +519,7 @@ def falls_short(report: Report, *requires: str) -> bool:
 in_process_option = click.option(
     "--in-process",
     is_flag=True,
-    help="Run your code in this process, to allow debugging. Your code can then end the audit.",
+    help="Run your code in this process for debugging. Your code can then end the audit.",
 )
 
 
@@ -525,7 +529,7 @@ cage_option = click.option(
     default="none",
     show_default=True,
     help="Run your code without access to the network, other processes or files (Linux; `best`: if "
-    "possible).",
+    "the system allows).",
 )
 
 

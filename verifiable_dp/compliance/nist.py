@@ -268,7 +268,7 @@ def _too_large(delta: float, n: int | None) -> str:
 
 def _harm(record: Reviewed) -> Assessment:
     rows = record.blocks["guarantee"]["threat_hypotheses"]
-    missing = "no threat hypothesis (two worlds that nobody must be able to tell apart) is declared"
+    missing = "no threat hypothesis (two worlds that must look the same to everyone) is declared"
     found = _declared(record, missing, "threat_hypotheses")
     if not rows:
         return found

@@ -42,22 +42,30 @@ class AdversaryKind:
 
 
 KINDS = {
-    "flatter": AdversaryKind(_FLATTER, ("favourite",), "high to one arm, low to the others"),
-    "balance": AdversaryKind(_BALANCE, (), "high to the arms pulled least so far"),
-    "punish": AdversaryKind(_PUNISH, (), "low to the arm with the largest mean so far, high to the others"),
+    "flatter": AdversaryKind(
+        _FLATTER, ("favourite",), "high rewards for one arm, low rewards for the others"
+    ),
+    "balance": AdversaryKind(_BALANCE, (), "high rewards for the arms pulled least so far"),
+    "punish": AdversaryKind(
+        _PUNISH, (), "low rewards for the arm with the largest mean so far, high rewards for the others"
+    ),
     "tease": AdversaryKind(
         _TEASE,
         ("gap", "growth"),
-        "keeps decisions close: arm 0 leads every other arm by gap + growth sqrt(pulls) rewards",
+        "keeps decisions close: the total reward of arm 0 exceeds the others by gap + growth sqrt(pulls)",
     ),
     "alternate": AdversaryKind(
-        _ALTERNATE, ("period",), "to each arm, high for that many pulls, then low for as many"
+        _ALTERNATE,
+        ("period",),
+        "for each arm, high rewards for that many pulls, then low rewards for as many",
     ),
-    "restless": AdversaryKind(_RESTLESS, (), "high when the arm changes, low when it does not"),
+    "restless": AdversaryKind(
+        _RESTLESS, (), "a high reward when the arm changes, a low one when it does not"
+    ),
     "learnt": AdversaryKind(
         _LEARNT,
         ("horizon", "challenge", *FEATURES),
-        "the midpoint plus a weighted sum of what was seen, clipped to the bounds; the weights were learnt",
+        "the midpoint plus a weighted sum of what it saw, clipped to the bounds; its weights are learnt",
     ),
 }
 
@@ -172,12 +180,12 @@ def flatter(bounds: tuple[float, float], favourite: int) -> Strategy:
 
 
 def balance(bounds: tuple[float, float]) -> Strategy:
-    """Pays high to the arms pulled least so far: it keeps the indices close."""
+    """Pays high rewards for the arms pulled least so far: it keeps the indices close."""
     return Strategy("balance", (), bounds)
 
 
 def punish(bounds: tuple[float, float]) -> Strategy:
-    """Pays low to the arm with the largest mean so far, high to the others."""
+    """Pays low rewards for the arm with the largest mean so far, high rewards for the others."""
     return Strategy("punish", (), bounds)
 
 

@@ -60,7 +60,7 @@ Column = TypeVar("Column", FloatArray, IntArray)
 
 
 class Algorithm(ABC):
-    """Base of every algorithm; subclasses are frozen dataclasses whose fields are the parameters.
+    """Base class of every algorithm; subclasses are frozen dataclasses whose fields are the parameters.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Algorithm(ABC):
     bounds : (float, float)
         Range of the rewards.
     most_simulated : int or None
-        The longest horizon that `simulate` accepts, where it has to play round by round.
+        The longest horizon that `simulate` accepts if it has to play round by round.
     """
 
     name: ClassVar[str]

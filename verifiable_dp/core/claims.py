@@ -60,7 +60,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Relation:
-    """How far apart neighbouring inputs are.
+    """How neighbouring inputs differ.
 
     Parameters
     ----------
@@ -225,7 +225,9 @@ class PrivacyClaim:
     def under(self, model: str) -> PrivacyClaim:
         """The same promise to users with contexts, ``central`` or ``joint``."""
         if self.protects is None:
-            raise InputError("under needs a promise to users with contexts, got a different promise")
+            raise InputError(
+                "under works only with a promise to users with contexts, got a different promise"
+            )
         return replace(
             self, protects=Protected.of(self.protects.what, validate.choice("model", model, MODELS[:2]))
         )
@@ -313,7 +315,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """The delta that mu-GDP implies at epsilon: that of normal noise with deviation 1/mu at distance 1.
+    """The delta that mu-GDP implies at epsilon: that of normal noise of scale 1/mu at sensitivity 1.
 
     Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Dong, Roth & Su, Gaussian Differential
     Privacy, JRSS B 2022, Corollary 2.13).
@@ -403,8 +405,8 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
     epsilon, delta = _times(claim, relation.size)
     if delta >= 1:
         raise InputError(
-            f"group: the promise about one event, with delta {claim.delta:g}, says nothing about "
-            f"{relation.size}: for them its delta reaches 1; use a smaller group, or a smaller delta"
+            f"group: with delta {claim.delta:g} for one event, the promise says nothing about "
+            f"{relation.size} events, because their delta reaches 1; use a smaller group, or a smaller delta"
         )
     unit = Unit.USER if relation.kind == "user" else Unit.GROUP
     rho = None if claim.rho is None else claim.rho * relation.size**2

@@ -148,12 +148,12 @@ class AheadError(InputError):
     @classmethod
     def of(cls, why: str) -> AheadError:
         """With the reason as a sentence about the code."""
-        return cls(f"no adversary can send this code its users one by one: {why}")
+        return cls(f"an adversary cannot send users to this code one by one: {why}")
 
 
 _AT_ONCE = "it takes the users of all rounds at once"
 _SEVERAL = "it reads the rewards of several arms in one round"
-_UNEARNED = "it does not read the reward of each arm that it returns, round by round"
+_UNEARNED = "it does not read, round by round, the reward of the arm that it returns"
 _EARLY = "it reads a user's context before it has played for all earlier users"
 
 

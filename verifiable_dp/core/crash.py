@@ -24,7 +24,7 @@ def crashed(error: BaseException) -> NoReturn:
     lost = error.name if isinstance(error, ModuleNotFoundError) else None
     if lost and (place := paths.missing(lost)):
         where = "which is in the same folder tree as the current folder, or which PYTHONPATH names"
-        why = "that folder may hold code of targets, which we never import where audits are judged"
+        why = "that folder may hold the code of targets, which we never import where we judge audits"
         print(
             f"verifiable-dp: module {lost} is only in {place!r}, {where}: {why}; install it with pip",
             file=sys.stderr,

@@ -415,7 +415,7 @@ def _on_dask(
             try:
                 result = future.result()
             except (CancelledError, CommClosedError):
-                raise InputError("scheduler: the connection to it was lost") from None
+                raise InputError("scheduler: the connection was lost") from None
             except KilledWorker as error:
                 if lost is None:
                     raise InputError(f"scheduler: workers keep dying: {error}") from None

@@ -106,7 +106,7 @@ def check_values(what: str, content: bytes, most: int = MOST_VALUES) -> None:
     """
     found = content.count(b",") + content.count(b"[") + content.count(b"{") + 1
     if found > most:
-        raise InputError(f"{what}: it holds {found} values, more than {most}")
+        raise InputError(f"{what}: it holds {found} values, but at most {most} are accepted")
 
 
 def check_own(what: str, path: str, found: os.stat_result) -> None:
@@ -174,7 +174,7 @@ def check_writable(path: Path) -> None:
     if path.exists() and not path.is_file():  # a file would take its place
         raise InputError(f"path: {str(path)!r} is a device or a pipe, not a file")
     if not folder.is_dir():
-        raise InputError(f"path: {str(path)!r} cannot be written: no folder {str(folder)!r}")
+        raise InputError(f"path: {str(path)!r} cannot be written: there is no folder {str(folder)!r}")
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".write-test-"):
             pass
@@ -264,7 +264,7 @@ def check_own_folder(name: str, folder: Path) -> None:
     whole, here = folder.absolute(), Path.cwd()
     for place in (whole, *(above for above in whole.parents if here in above.parents)):
         if place.is_symlink():
-            raise InputError(f"{name}: {str(place)!r} is a link; give the folder that it leads to")
+            raise InputError(f"{name}: {str(place)!r} is a link; give the folder that it points to")
 
 
 def make_folder(name: str, folder: Path) -> None:
@@ -279,7 +279,7 @@ def make_folder(name: str, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{name}: {str(folder)!r} cannot be made: {error.strerror}") from None
+        raise InputError(f"{name}: {str(folder)!r} cannot be created: {error.strerror}") from None
 
 
 def lock(handle: int, *, wait: bool = True) -> bool:

@@ -1,16 +1,16 @@
-"""Noise sources: the only door between data and the public.
+"""Noise sources: the only way for data to become public.
 
-A mechanism never draws noise and adds it by itself: it passes a `Draw` with the exact value to a source,
-which returns the released value. A source is a function of the draw; a source that changes another one is a
-function around it. One mechanism thus serves every use:
+A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source,
+which returns the released value. A source is a function of the draw; a source that modifies another one wraps
+it. So one mechanism serves every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
-- `Recorder` passes a run through and writes down what was released, at which scale;
+- `Recorder` records what a run releases and at which scale, and changes nothing;
 - `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
 - `Secure` draws from OpenDP's samplers, for live use: the only place where an exact value meets secure noise.
 
-A *slot* numbers the draws of one run. Two draws of one run with the same slot are one draw: this is how we
-represent, and find, reused noise.
+A *slot* is the number of a draw within a run. Two draws of one run with the same slot are the same draw: this
+is how we represent, and find, reused noise.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Draw:
-    """What a mechanism asks from a source of noise, for n runs at once.
+    """What a mechanism asks of a source of noise, for n runs at once.
 
     Attributes
     ----------
@@ -152,12 +152,12 @@ _FAR = 2.0**27  # scales at which values that are compared are cut off; floats a
 
 
 def grid(scale: float) -> int:
-    """The k of the grid 2^k of hidden noise with this scale: `_DIGITS` digits below the scale's first one."""
+    """The k of the grid 2^k for hidden noise of this scale: `_DIGITS` bits below the scale's first one."""
     return max(math.frexp(scale)[1] - 1 - _DIGITS, -1074)
 
 
 def rounding(*scales: float) -> float:
-    """By how much rounding moves a value that `Secure` compares with another one, both with hidden noise.
+    """How far rounding moves a value that `Secure` compares with another, both with hidden noise.
 
     Three steps of the coarser grid: one that the value moves when it is put on its grid, one for the rounding
     of the subtraction by which a caller gets it, and one because the noise that makes up for a change of the
@@ -220,7 +220,7 @@ class Secure:
             )
         where, scales = draw.where, enlarged(draw)
         if not (np.isfinite(draw.value[where]).all() and np.isfinite(scales[where]).all()):
-            raise InputError("noise: a value or a scale is not finite; no noise can hide it")
+            raise InputError("noise: a value or a scale is not finite, so no noise can hide it")
         if (scales[where] < 0).any():
             raise InputError(f"noise: scale must be at least 0, got {float(scales[where].min()):g}")
         out = np.full(draw.value.shape, np.nan)
@@ -237,7 +237,7 @@ class Secure:
 
 
 def enlarged(draw: Draw) -> FloatArray:
-    """Scales (n, m) that `Secure` hands to OpenDP: with the excess of the draw, rounded up; 0 stays 0."""
+    """Scales (n, m) that `Secure` passes to OpenDP, with the draw's excess, rounded up; 0 stays 0."""
     more: FloatArray = np.asarray(draw.scale * (1 + draw.excess) * (1 + _SPARE))
     return np.where(draw.scale == 0, 0.0, np.nextafter(more, np.inf))
 
@@ -264,7 +264,8 @@ def source_of(stored: Json, given: Noise | None) -> Noise:
     kind = stored.get("kind")
     if (kind == "given") != (given is not None):
         raise InputError(
-            f"noise: the saved session's source is {kind}; give noise=… if and only if it was given before"
+            f"noise: the saved session's source is {kind}; give noise=… if and only if you gave it when the "
+            "session was made"
         )
     if given is not None:
         return given
@@ -273,7 +274,7 @@ def source_of(stored: Json, given: Noise | None) -> Noise:
     seed, path = stored.get("seed"), stored.get("path")
     whole = isinstance(path, list) and all(type(number) is int and number >= 0 for number in [seed, *path])
     if kind != "seeded" or not whole:
-        raise InputError("noise: the saved session describes no source of noise")
+        raise InputError("noise: the saved session does not describe its source of noise")
     return Seeded(seed, tuple(path))  # type: ignore[arg-type]
 
 
@@ -282,7 +283,7 @@ def altered(
     factor: float | FloatArray = 1.0,
     reslot: Callable[[IntArray], IntArray] | None = None,
 ) -> Noise:
-    """Another source with its draws changed: how mutants of the noise are made.
+    """Return a source that changes the draws of another one; broken variants of the noise are made with it.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class OddError(Exception):
             words = f"an array of dtype {part.dtype}"
         else:
             words = f"{kind.__name__} {part!r:.40}" if id(kind) in _KINDS else kind.__name__
-        super().__init__(f"{words}, which can show a reader more than the audit sees")
+        super().__init__(f"{words}, which can tell a reader more than the audit sees")
 
 
 class ReadOutputs(NamedTuple):
@@ -228,7 +228,7 @@ def spoken(outputs: Foreign) -> ReadOutputs:
     InputError
         If there is anything else, or rows are of several lengths.
     """
-    words = 'exec: outputs must be numbers, null, "inf" or "-inf", or lists of these, all of one length'
+    words = 'exec: outputs must be numbers, null, "inf" or "-inf", or lists of these, all of the same length'
     try:
         forms = rows(outputs, _of_json)
         return ReadOutputs(np.array(outputs, dtype=np.float64), forms)  # null is NaN

@@ -47,7 +47,7 @@ def kept_out(point: EntryPoint) -> str:
     package = point.dist.name if point.dist else _top(point.module)
     allowed = {_normal(one) for one in os.environ.get(ALLOWED, "").split(",")}
     if not {"*", _normal(package)} & allowed:
-        return f"code of {package} runs only where you allow it: set {ALLOWED}={package}"
+        return f"code from {package} runs only if you allow it: set {ALLOWED}={package}"
     if any(_is_part(point, package, target) for target in _AUDITED.get()):
         return f"{package} is being audited, and must not judge itself"
     return ""

@@ -164,8 +164,8 @@ class _Scored(Population):
         if not bounds[0] - _ROUNDING <= least <= most <= bounds[1] + _ROUNDING:
             raise InputError(
                 f"theta: means must lie within the bounds [{bounds[0]:g}, {bounds[1]:g}], got "
-                f'[{least:g}, {most:g}]; the laws "positive", if no entry of theta is negative, and '
-                '"intercept" give means above 0'
+                f'[{least:g}, {most:g}]; the law "intercept" gives means above 0, and so does "positive" if '
+                "theta has no negative entry"
             )
         shape = theta.shape[1:] if theta.ndim == 2 else (arms, len(theta))
         found = {"theta": _tuples(theta.tolist()), "n_arms": arms, "shape": shape, "bounds": bounds}
@@ -229,7 +229,7 @@ def _extremes(theta: FloatArray, law: str) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Linear(_Scored):
-    """Users whose mean reward of an arm is linear in the context; rewards are the two ends of the bounds.
+    """Users whose mean reward for an arm is linear in the context; each reward is one of the two bounds.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ class FiniteTypes(Population):
         rows = self._rows.reshape(len(self._rows), -1)
         same = np.column_stack([(flat == row).all(axis=1) for row in rows])
         if not same.any(axis=1).all():
-            raise InputError("contexts must be contexts of the types")
+            raise InputError("contexts must be among those of the types")
         return np.asarray(same.argmax(axis=1), dtype=np.int64)
 
     def means(self, contexts: FloatArray) -> FloatArray:
@@ -409,7 +409,7 @@ class _Around(Population):
 
 @dataclass(frozen=True)
 class InHindsight(_Around):
-    """Users of another population; checks of regret measure it against the best policy in hindsight.
+    """Users of another population, whose regret is measured against the best policy in hindsight.
 
     Parameters
     ----------

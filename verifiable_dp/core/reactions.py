@@ -20,8 +20,8 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntAr
 Values = TypeVar("Values", FloatArray, BoolArray)
 
 KINDS = {
-    "repeat": "sends the protected user's context again after each change of the arm, otherwise a context "
-    "far from it",
+    "repeat": "repeats the protected user's context after each change of the arm, and otherwise sends a "
+    "distant one",
     "reverse": "sends contexts that point away from the arm seen last",
     "boundary": "moves the context towards the point where the arm changes, halving the distance each time",
     "aim": "sends the part of the protected user's context that earlier rewards do not determine",

@@ -70,7 +70,7 @@ class FileCounter:
     Parameters
     ----------
     path
-        Path of the file, which is created at the first use. Advancing it holds a lock on its folder.
+        Path of the file, which is created at the first use. While the counter advances, its folder is locked.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -192,7 +192,9 @@ def _locked(path: str) -> Iterator[None]:
         handle = os.open(os.path.dirname(path), os.O_RDONLY)
         while not _lock(handle):
             if time.monotonic() > until:
-                raise InputError(f"counter: another process has locked the folder of {path!r}; end it")
+                raise InputError(
+                    f"counter: another process has locked the folder of {path!r}; end that process"
+                )
             time.sleep(0.001)
         locked = True
         yield
@@ -367,17 +369,17 @@ class Right:
         self.generation = mark.generation
         if self._counter is None and mark.stamp:
             raise InputError(
-                f"session: {self.path!r} was saved with a counter; give it (counter=...), otherwise an older "
-                "copy would not be noticed"
+                f"session: {self.path!r} was saved with a counter; give that counter (counter=...), "
+                "otherwise we could not notice an older copy"
             )
         if self._counter is not None:
             self._at = self._counter.value()
             self._own = {mark.stamp, *mark.follows}
             if self._at not in self._own:
                 raise InputError(
-                    f"session: {self.path!r} does not match the counter: it is an older copy, whose values "
-                    "have been released since, or the counter belongs to another session; find the newest "
-                    "file, or begin a new session with its own budget"
+                    f"session: {self.path!r} does not match the counter: either it is an older copy, and "
+                    "more values have been released since, or the counter belongs to another session; find "
+                    "the newest file, or begin a new session with its own budget"
                 )
         for other in _left(self.path):  # of a process that was killed meanwhile
             _remove(other)
@@ -452,8 +454,8 @@ class Right:
         found = counter.value()
         if found not in self._own:
             raise InputError(
-                "session: the counter is not where this session left it: another session has used it; each "
-                "session needs its own counter and its own file"
+                "session: the counter has changed since this session last used it, so another session used "
+                "it too; each session needs its own counter and its own file"
             )
         self._at = found
 
@@ -498,7 +500,8 @@ MOST_BYTES = 64 << 20
 _TRIES = 100  # to take a file that others replace
 _NEW = ".new"  # ends the name of what is to take the place of a file
 _EXISTS = (
-    "session: {!r} exists; restore the session in it, or give another path: a new session has its own budget"
+    "session: {!r} already exists; restore the session from it, or give another path: a new session has its "
+    "own budget"
 )
 
 
@@ -522,11 +525,12 @@ def _own(path: str, handle: int) -> None:
         free = _lock(handle)
     except OSError as error:
         raise InputError(
-            f"session: the file system of {path!r} has no locks ({error.strerror}); keep it on a local one"
+            f"session: the file system of {path!r} has no locks ({error.strerror}); keep the file on a "
+            "local one"
         ) from None
     if not free:
         raise InputError(
-            f"session: {path!r} is open in another session, of this process or another one; only one may "
+            f"session: {path!r} is in use by another session, in this process or another one; only one may "
             "draw on its data"
         )
 

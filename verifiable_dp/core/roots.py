@@ -66,4 +66,4 @@ def brentq(
         last, at_last = now, at_now
         now += step if abs(step) > least else math.copysign(least, half)
         at_now = float(function(now))
-    raise RuntimeError(f"no zero found in {_STEPS} steps, at {now} the value is {at_now}")
+    raise RuntimeError(f"no zero found in {_STEPS} steps; at {now}, the value is {at_now}")

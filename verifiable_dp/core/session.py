@@ -31,21 +31,23 @@ class Session:
     seed
         A whole number for a reproducible session; None draws secure noise through OpenDP.
     noise
-        A source to use instead.
+        Another source of noise to use instead.
     path
         File that stores the session; if None, it stays in memory until `save` names a file.
     key
         A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
     counter
-        A counter kept outside the file; with it, older copies of the file are refused; see `rights.Counter`.
+        A counter kept outside the file, by which we recognise and refuse older copies of the file; see
+        `rights.Counter`.
     tick
-        Seconds: `update` returns a whole multiple of this time after its call; with 0, as soon as it is done.
+        If above 0, `update` returns a whole multiple of this many seconds after its call; if 0, as soon as it
+        is done.
 
     Raises
     ------
     InputError
-        If OpenDP is needed and missing, what a reward adds to a sum is not bounded, the path cannot be
-        written, or a session with a seed is given a file.
+        If OpenDP is needed but missing, if what a reward adds to a sum is not bounded, if the path cannot be
+        written, or if a session with a seed is given a file.
 
     Notes
     -----
@@ -102,12 +104,12 @@ class Session:
 
     @property
     def state(self) -> State:
-        """Public state, arrays with one row."""
+        """Public state: arrays with one row."""
         return self._now.state
 
     @property
     def finished(self) -> bool:
-        """Whether the horizon is reached, or the rule has halted."""
+        """Whether the horizon is reached, or a stopping rule has halted."""
         return int(self._now.query.rounds[0]) == 0
 
     @property
@@ -125,7 +127,7 @@ class Session:
         return list(self._steps)
 
     def plot(self) -> Plot:
-        """`spending` over the rounds, below the claim; show it only to people who may see `spent`.
+        """Plot `spending` over the rounds and the claim; show the plot only to people who may see `spent`.
 
         Raises
         ------
@@ -145,7 +147,7 @@ class Session:
 
     @property
     def generation(self) -> int:
-        """How many states of the session were written to its file."""
+        """Number of states of the session that have been written to its file."""
         return self._right.generation
 
     def select(self) -> int:
@@ -235,7 +237,7 @@ class Session:
                         self._commit(self._now, at_once=True)
 
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
-        """Store the session in a file, readable by its owner only: from then on each update writes it.
+        """Store the session in a file that only its owner can read; from then on, each update writes it.
 
         A session with a seed is written once, as it is, in the place of what lies there: such files can be
         copied and restored at will. They are for experiments only.
@@ -257,8 +259,8 @@ class Session:
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
-                    f"session: it is kept in {self._right.path!r}; close it, move the file and restore it "
-                    "there"
+                    f"session: it is stored in {self._right.path!r}; to move it, close the session, move "
+                    "the file and restore the session there"
                 )
             key = self._key if key is None else key
             if self._turns.seeded:
@@ -297,7 +299,7 @@ class Session:
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> Self:
-        """The session stored in a file; it continues as if it had never been interrupted.
+        """Return the session stored in a file, which continues as if it had never been interrupted.
 
         Parameters
         ----------
@@ -348,8 +350,8 @@ class Session:
         source = source_of(kept_session.fields_of("noise", stored["noise"]), noise)
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
-                f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
-                "if it is an experiment; otherwise somebody has changed the file"
+                f"session: {place!r} has a seed, from which all its noise can be computed; if this session "
+                "is an experiment, pass seeded=True; if not, somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)
         session._now = kept_session.resumed(session._turns, stored)
@@ -367,5 +369,5 @@ _COPIED = (
 
 def _seconds(tick: float) -> float:
     if not (isinstance(tick, int | float) and 0 <= tick <= _LONGEST):
-        raise InputError(f"tick must be seconds from 0 to {_LONGEST:g}, got {tick!r}")
+        raise InputError(f"tick must be a number of seconds from 0 to {_LONGEST:g}, got {tick!r}")
     return float(tick)

@@ -183,7 +183,7 @@ def _check(algorithm: Algorithm, environment: Environment) -> None:
     if longest is not None and algorithm.horizon > longest:
         raise InputError(
             f"horizon must be at most {longest} to simulate {algorithm.name}, which plays round by round, "
-            f"got {algorithm.horizon}; most others are played in blocks and have no limit"
+            f"got {algorithm.horizon}; most other algorithms are played in blocks and have no limit"
         )
 
 

@@ -57,7 +57,8 @@ def pack(name: str, thing: Given, like: Given) -> JsonValue:
     """
     if type(thing) is not type(like):
         raise InputError(
-            f"session: {name} must stay a {type(like).__name__} to be saved, got {type(thing).__name__}"
+            f"session: {name} must keep the type {type(like).__name__} to be saved, got "
+            f"{type(thing).__name__}"
         )
     if thing is None:
         return None
@@ -72,7 +73,7 @@ def pack(name: str, thing: Given, like: Given) -> JsonValue:
 def _fields(name: str, like: object) -> list[str]:
     if not dataclasses.is_dataclass(like):
         raise InputError(
-            f"session: {name} must be arrays in dataclasses to be saved, got {type(like).__name__}"
+            f"session: {name} must consist of arrays in dataclasses to be saved, got {type(like).__name__}"
         )
     return [field.name for field in dataclasses.fields(like)]
 
@@ -96,7 +97,9 @@ def unpack(name: str, stored: JsonValue, like: Given) -> Given:
     if like is None and stored is None:
         return None
     if like is None or not isinstance(stored, dict):
-        raise InputError(f"session: {name} must be like that of a fresh session, got {type(stored).__name__}")
+        raise InputError(
+            f"session: {name} must have the form that it has in a fresh session, got {type(stored).__name__}"
+        )
     if isinstance(like, np.ndarray):
         array = _array(name, stored)
         _check_array(name, array, like)
@@ -129,8 +132,8 @@ def _check_array(name: str, array: FloatArray, like: FloatArray) -> None:
     )
     if not (kind and lengths):
         raise InputError(
-            f"session: {name} must be an array like that of a fresh session, {like.dtype} {like.shape}, "
-            f"got {array.dtype} {array.shape}"
+            f"session: {name} must be an array of the form that it has in a fresh session, {like.dtype} "
+            f"{like.shape}, got {array.dtype} {array.shape}"
         )
     if np.isnan(array).any() and not np.isnan(like).any():
         raise InputError(f"session: {name} must not hold NaN")
@@ -218,7 +221,7 @@ def read(path: str, data: bytes, key: bytes | None = None) -> JsonDict:
     except InputError:
         raise
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
-        raise InputError(f"session: {path!r} is not a session file, or damaged") from None
+        raise InputError(f"session: {path!r} is not a session file, or is damaged") from None
     if keyed != (key is not None):
         raise InputError(
             f"session: {path!r} was saved {'with' if keyed else 'without'} a key; "

@@ -154,7 +154,7 @@ class Turns:
         if not single or asked[0].value.shape != sums.shape:
             raise InputError(
                 f"session: {self.algorithm.name} promises the {claim.trust_model} model: it must release one "
-                "sum of reports per block (Draw.count), so each can get its noise when it arrives"
+                "sum of reports per block (Draw.count), so each report can get its noise when it arrives"
             )
         return asked[0].scale
 
@@ -256,7 +256,7 @@ def _noised(draw: Draw, now: Moment, name: str) -> FloatArray:
     if not same or (draw.where & apart).any():
         raise InputError(
             f"session: {name} asks for different noise at the end of a block than at its start, so its "
-            "reports cannot get it when they arrive"
+            "reports cannot get their noise when they arrive"
         )
     return np.where(draw.where, draw.value, np.nan)
 
@@ -268,7 +268,7 @@ def _unit(algorithm: Played) -> float:
     total = algorithm.horizon * algorithm.contribution
     if not math.isfinite(total):
         raise InputError(
-            f"session: {algorithm.name} does not bound what a reward adds to a sum, so no noise hides "
-            "it; give it finite `bounds`, or override `contribution`"
+            f"session: {algorithm.name} does not bound what a reward adds to a sum, so no noise can hide a "
+            "reward; give it finite `bounds`, or override `contribution`"
         )
     return 2.0 ** (math.frexp(total)[1] - 52)

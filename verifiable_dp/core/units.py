@@ -44,17 +44,17 @@ _UNITS = {
     Unit.REWARD: ("event: one reward of one round", "one reward of one round", "one reward differs"),
     Unit.ENTRY: ("one entry of the data", "one entry of the data", "one entry of the data differs"),
     Unit.CLIENT: (
-        "one client: the rewards of one round, whatever action it plays",
-        "the rewards of one round (whatever action it plays)",
+        "one client: the rewards of one round, whichever action is played",
+        "the rewards of one round (whichever action is played)",
         "the rewards of one round differ",
     ),
     Unit.CONTEXT: (
-        "one round of a user: its context and its rewards",
+        "one round of a user: the context and the rewards",
         "the context and the rewards of one round",
         "one user's context and rewards differ",
     ),
     Unit.ROUND: (
-        "one round of a user: its rewards",
+        "one round of a user: the rewards",
         "the rewards of one round",
         "one user's rewards differ",
     ),
@@ -149,7 +149,7 @@ class Protected(StrEnum):
     def words(self) -> str:
         """For a report."""
         what = "the context and reward" if self.what == "context" else "the reward"
-        seen = "the actions of all the others" if self.model == "joint" else "all actions"
+        seen = "the actions of all other users" if self.model == "joint" else "all actions"
         return f"{what} of one user, from everybody who sees {seen}"
 
 

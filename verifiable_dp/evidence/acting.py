@@ -40,6 +40,6 @@ class Acting:
         if self.acts is None:
             return f"no reward that we tried changes any action up to round {self.idle}, the longest tried"
         return (
-            f"no reward that we tried changes any action up to round {self.first}; "
-            f"from --horizon {self.acts} one does"
+            f"no reward that we tried changes any action up to round {self.first}; from --horizon "
+            f"{self.acts} on, one does"
         )

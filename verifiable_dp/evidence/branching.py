@@ -93,7 +93,7 @@ def branched(algorithm: Algorithm) -> tuple[list[Reach], int, bool]:
             break
         if not (query.rounds > 0).all() or type(query.ask) is Histogram:
             raise NotOfFormError(
-                "algorithm: private values are kept, and runs differ in length or histograms are released"
+                "algorithm: it keeps private values, and its runs differ in length or release histograms"
             )
         runs, block, step = _step(algorithm, runs, query)
         kinds |= {block.normal} if block.scales.size else set()
@@ -101,7 +101,7 @@ def branched(algorithm: Algorithm) -> tuple[list[Reach], int, bool]:
         states += int((runs.arm < 0).sum()) // count
         followed += len(runs.arm)
         if followed > MOST_RUNS:
-            raise NotOfFormError(f"algorithm: more than {MOST_RUNS} runs, and private values are kept")
+            raise NotOfFormError(f"algorithm: it has more than {MOST_RUNS} runs, and keeps private values")
         if len(kinds) > 1:
             raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
     normal = True in kinds
@@ -123,11 +123,11 @@ def _step(algorithm: Algorithm, runs: _Runs, query: Query) -> tuple[_Runs, Block
     blocks = [_block(algorithm, runs, query, now, best) for best in range(algorithm.n_arms)]
     block = blocks[0]
     if any(block.compares for block in blocks):
-        raise NotOfFormError("algorithm: private values are kept, and values are compared")
+        raise NotOfFormError("algorithm: it keeps private values, and compares values")
     for other in blocks[1:]:
         same = all(equal(getattr(block, name), getattr(other, name)) for name in ("scales", "slots", "cost"))
         if not (same and _equal_but(block.after, other.after, runs.state.released)):
-            raise NotOfFormError("algorithm: more than the next arm depends on released values")
+            raise NotOfFormError("algorithm: released values determine more than the next arm")
         if not all(equal(mine, its) for mine, its in zip(block.memories, other.memories, strict=True)):
             raise NotOfFormError("algorithm: private values depend on released values")
     first, last = slots_between(block.slots, np.arange(len(index)), len(index))
@@ -150,11 +150,11 @@ def _block(algorithm: Algorithm, runs: _Runs, query: Query, now: BoolArray, best
     favoured = {}
     for name in runs.state.released:
         if getattr(runs.state, name).shape != (len(runs.arm), algorithm.n_arms):
-            raise NotOfFormError(f"algorithm: {name} is not a number for each arm")
+            raise NotOfFormError(f"algorithm: {name} is not one number for each arm")
         favoured[name] = np.tile(far, (len(runs.arm), 1))
     state = replace(runs.state, **favoured)
     if not favoured or not equal(algorithm.query(state), query):
-        raise NotOfFormError("algorithm: more than the next arm depends on released values")
+        raise NotOfFormError("algorithm: released values determine more than the next arm")
 
     def offset(draw: Draw) -> FloatArray:
         wide = draw.value.shape
@@ -174,7 +174,7 @@ def _next_arms(states: Sequence[State]) -> tuple[IntArray, BoolArray]:
     """The row of each run that goes on, and its next arm, (n, K): one where all agree, else every arm."""
     shown = np.stack([vars(state)["active"] for state in states])
     if not (shown.sum(axis=2) == 1).all():
-        raise NotOfFormError("algorithm: private values are kept over blocks of several arms")
+        raise NotOfFormError("algorithm: it keeps private values over blocks of several arms")
     agreed = (shown == shown[:1]).all(axis=(0, 2))
     number, arms = shown.shape[1:]
     row = np.repeat(np.arange(number), np.where(agreed, 1, arms))

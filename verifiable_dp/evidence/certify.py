@@ -100,7 +100,7 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
         If it keeps something private, has too many states, or is not of the form.
     """
     if algorithm.n_arms > MOST_ARMS:
-        raise NotOfFormError(f"algorithm: n_arms must be at most {MOST_ARMS} to be unfolded")
+        raise NotOfFormError(f"algorithm: n_arms must be at most {MOST_ARMS} to unfold the states")
     state: State = algorithm.start(_RUN)
     top, examined = np.full(1, -np.inf), 0
     reaches: dict[Terms, Reach] = {}
@@ -116,7 +116,7 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
             return Unfolded(list(reaches.values()), examined, frozenset(batches), True in normal)
         examined += len(top)
         if examined > MOST_STATES:
-            raise NotOfFormError(f"algorithm: more than {MOST_STATES} public states")
+            raise NotOfFormError(f"algorithm: it has more than {MOST_STATES} public states")
         lanes = _lanes(query)
         block = _lane_block(algorithm, state, query, lanes)
         if block.scales.size:
@@ -181,10 +181,10 @@ def _indifferent(
     """Refuse a block that depends on released values other than through the arm that they chose."""
     other = replace(state, **{name: AHEAD - getattr(state, name) for name in state.released})
     if not equal(algorithm.query(other), query):
-        raise NotOfFormError("algorithm: how long an arm is played depends on released values")
+        raise NotOfFormError("algorithm: released values determine how long an arm is played")
     again = _lane_block(algorithm, other, query, lanes)
     if not (equal(again.scales, block.scales) and equal(again.slots, block.slots)):
-        raise NotOfFormError("algorithm: a scale of noise depends on released values")
+        raise NotOfFormError("algorithm: a noise scale depends on released values")
 
 
 def _distinct(row: IntArray, cost: FloatArray, full: BoolArray) -> Iterable[int]:
@@ -271,7 +271,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     )
     run = np.arange(len(policy))
     if len(run) * blocks * (2 + algorithm.n_arms) > _HELD:
-        raise NotOfFormError("algorithm: too many rounds and arms to unfold as a chain")
+        raise NotOfFormError("algorithm: it has too many rounds and arms to unfold as a chain")
     state: State = algorithm.start(run)
     memory: Memory = algorithm.private(run)
     chain = _Chain(algorithm, policy, place, variant, (memory, memory), 0 * run, np.zeros(len(run)))
@@ -281,7 +281,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     unit = chain.cost[chain.cost > 0] / VARIANTS[variant, 2][chain.cost > 0]
     # Trees cost most where one arm is pulled throughout; of other bandits nothing says which path does.
     if state.released and len(unit) and unit.max() > unit.min() * (1 + 1e-6):
-        raise PathsDifferError("algorithm: what a reward costs depends on the path")
+        raise PathsDifferError("algorithm: the cost of a reward depends on the path")
     return chain.reaches, blocks
 
 
@@ -295,12 +295,12 @@ def _length(algorithm: Algorithm) -> int:
         if rounds <= 0:
             return number
         if algorithm.n_arms > 1 and rounds > 1:
-            raise NotOfFormError("algorithm: private values are kept over blocks of several arms")
+            raise NotOfFormError("algorithm: it keeps private values over blocks of several arms")
         forced = Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
         memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
         state = algorithm.decide(state, query, released)
     raise NotOfFormError(
-        f"algorithm: more than {MOST_BLOCKS} blocks, and private values are kept between them"
+        f"algorithm: it has more than {MOST_BLOCKS} blocks, and keeps private values between them"
     )
 
 
@@ -341,14 +341,14 @@ class _Chain:
 
         block = played(False)
         if block.normal:
-            raise PathsDifferError("algorithm: values that are kept between blocks get normal noise")
+            raise PathsDifferError("algorithm: it adds normal noise to values that it keeps between blocks")
         if block.compares:
             halted = played(True)
             if (algorithm.query(halted.after).rounds > 0).any():
-                raise NotOfFormError("algorithm: a run goes on after a positive comparison")
+                raise NotOfFormError("algorithm: a run continues after a positive comparison")
             self.close(f"the run halts in block {number + 1}", self.place <= number, halted)
         elif (block.cost > 0)[arm != self.arm].any():
-            raise NotOfFormError("algorithm: a reward enters releases of another arm")
+            raise NotOfFormError("algorithm: a reward affects the releases of another arm")
         self.compared = self.compared or block.compares
         self.paid.append(block)
         self.cost = self.cost + block.cost

@@ -57,13 +57,13 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
         "the user's own action",
     ),
     Implied.REACTIONS: (
-        "adaptive data, which depend on earlier outputs: none of our runs had any",
+        "adaptive data, which depend on earlier outputs: none of our runs used any",
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
     Implied.UNSEEN_FILES: (
-        "files that other programs, worker processes or compiled libraries read for the code, and what "
-        "the code can ask about files without opening them (names, sizes, rights, dates, where links "
+        "files that other programs, worker processes or compiled libraries read for the code, and what the "
+        "code can ask about files without opening them (names, sizes, permissions, dates, where links "
         "lead): comparisons with a commit or with source files do not cover these",
         "files read elsewhere",
     ),
@@ -131,22 +131,21 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.INPUTS: "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
     Left.BATCH_SIZES: "batch sizes other than the smallest and the largest that we found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",
-    Left.OWN_CLASSES: "the code's own classes, on outputs or data that we did not try: they have no "
+    Left.OWN_CLASSES: "classes defined in the code, on outputs or data that we did not try: they have no "
     "certificate",
     Left.NEIGHBOURS: lambda values: (
         f"pairs of inputs other than those that our search tried: {Tried(**values).describe()}"
     ),
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for numbers of runs other than {one_of(values['sizes'])}, for which we compared the runs by "
-        "their position"
+        f"calls for numbers of runs other than {one_of(values['sizes'])}; for these numbers, we compared "
+        "the runs by their position in the call"
     ),
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
     Left.DATA_SIZES: lambda values: (
-        f"data of sizes other than those that we ran ({one_of(values['sizes'])} entries); in those, the "
-        "entry that is "
-        "added, removed or changed has a unique value or the same value as all others"
+        f"data of sizes other than those that we ran ({one_of(values['sizes'])} entries); in our data, the "
+        "entry that is added, removed or changed has a unique value or the same value as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
         f"data of {one_of(values['sizes'])} entries, which the code refuses: anyone who sees the refusal "
@@ -154,7 +153,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     ),
     Left.REFUSED_VALUES: "data strictly between the bounds, which the code refuses: anyone who sees the "
     "refusal learns that they are not at the bounds",
-    Left.OTHER_DATA: "neighbouring data other than those that were stated",
+    Left.OTHER_DATA: "neighbouring data other than those that were given",
     Left.DATA_TYPES: "data of types other than floats, such as whole numbers: code can tell them apart",
     Left.OTHER_REPORTS: "what leaves a user besides the first noisy value of each reward",
     Left.OTHER_INSTANCES: "instances, horizons and parameters other than those stated here",

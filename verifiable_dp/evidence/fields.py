@@ -90,7 +90,7 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     def __post_init__(self) -> None:
         if self.either and sum(getattr(self, name) is not UNSET for name in self.either) != 1:
-            raise ValueError(f"exactly one of {' and '.join(self.either)} must be there")
+            raise ValueError(f"exactly one of {' and '.join(self.either)} must be given")
         if found := [name for name in self.only if getattr(self, name) is False]:
             raise ValueError(f"{found[0]} must be true, or absent")
 

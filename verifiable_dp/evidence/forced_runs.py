@@ -58,7 +58,7 @@ def _range(algorithm: Algorithm, query: Query) -> tuple[FloatArray, FloatArray]:
     else:
         raise NotOfFormError(f"algorithm: {type(ask).__name__} has no known sensitivity")
     if not (np.isfinite(least).all() and np.isfinite(most).all()):
-        raise NotOfFormError("algorithm: one reward can move an answer without limit")
+        raise NotOfFormError("algorithm: one reward can change an answer without limit")
     return least, most
 
 

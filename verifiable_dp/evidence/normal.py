@@ -250,8 +250,8 @@ def _items_hold(algorithm: ContextualAlgorithm, *, trace: bool, rewards: bool) -
 
 
 # Noise, its parameters and the norm of items that is clipped.
-_OF_NORMAL = ("normal", "deviation in all entries", "Frobenius norm")
-_OF_WISHART = ("Wishart", "scale and freedom", "trace")
+_OF_NORMAL = ("normal", "standard deviation in all entries", "Frobenius norm")
+_OF_WISHART = ("Wishart", "scale and degrees of freedom", "trace")
 
 
 def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: str) -> UpperBound | None:

@@ -11,8 +11,8 @@ from verifiable_dp.evidence.fields import Recorded, Text, Verdict, said
 
 KIND = "sources"
 ELSEWHERE = (
-    "runs that were counted came out differently in a fresh process, with the same seeds and inputs: the "
-    "code behaves differently between processes, or draws from a source that we cannot follow"
+    "some counted runs gave different results in a fresh process, with the same seeds and inputs: the code "
+    "behaves differently between processes, or draws from a source that we cannot follow"
 )
 
 
@@ -34,7 +34,7 @@ SOURCES = Kind(
     "comparison of the states of generators after imports in another process",
     short="the comparison of generators",
     rank=110,
-    caption="Where the code takes its randomness from",
+    caption="Where the code gets its randomness",
     counts=True,
     statistics=SourcesStatistics,
     result=SourcesResult,
@@ -56,7 +56,7 @@ def unlike_elsewhere() -> Check:
 
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
-    doubt = f"{what} (line {line}), and samples show this only for the data that were tried"
+    doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"
     return Check.of("decisions by raw data", KIND, {"doubts": [doubt]})
 
 

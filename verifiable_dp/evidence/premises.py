@@ -100,13 +100,13 @@ def _of_data(values: Json) -> str:
 def _closed(values: Json) -> str:
     lines, one = values["lines"], values["branches"] == 1
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
-    way = "a condition always comes out" if one else "conditions always come out"
-    return f"{way} as in {values['runs']} plain runs ({where}: otherwise the code raises an exception)"
+    way = "a condition always has the same outcome" if one else "conditions always have the same outcome"
+    return f"{way} as in {values['runs']} plain runs ({where}; in other cases, the code raises an exception)"
 
 
 def _as_traced(values: Json) -> str:
     held, missing = values["held"], values["open"]
-    seen = f"{held} neighbours of its runs were replayed on it and showed the same" if held else "no replay"
+    seen = f"{held} neighbours of its runs were replayed on it, with the same output" if held else "no replay"
     rest = f"; {missing} could not be replayed" if missing else ""
     return f"the plain code does the same as the traced code ({seen}{rest})"
 
@@ -114,20 +114,20 @@ def _as_traced(values: Json) -> str:
 _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.POST_PROCESSING: _said(
         "Decisions and everything that is published depend on the releases alone.",
-        "outputs use noisy statistics alone",
+        "outputs depend only on noisy statistics",
     ),
     Taken.POST_PROCESSING_OF_OTHERS: _said(
         "Everything that others see follows from the releases and from their own data.",
-        "outputs use noisy statistics alone",
+        "outputs depend only on noisy statistics",
     ),
     Taken.ENTERS_ONCE: _said(
         "Each reward enters the answer of one block, which a tree may add to several sums, and affects "
         "releases only through that answer.",
-        "each {one} enters one block",
+        "each {one} enters only one block",
     ),
     Taken.STATED_NOISE: _said(
-        "Each release has independent noise of the stated kind and scale; hidden noise moves by its "
-        "declared shift.",
+        "Each release has independent noise of the stated kind and scale; noise that is never published "
+        "shifts as declared.",
         "the stated noise",
     ),
     Taken.STATED_NOISE_OF_ITEMS: _said(
@@ -153,17 +153,17 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.OTHER_PATHS: _said(
         "other paths cost no more than those that were traced", "other paths cost no more"
     ),
-    Taken.AS_TRACED: (_as_traced, lambda values: "plain code does as traced"),
+    Taken.AS_TRACED: (_as_traced, lambda values: "the plain code behaves as traced"),
     Taken.LIBRARIES: _said(
         "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, do what their documentation says",
-        "the noise libraries are right",
+        "the noise libraries are correct",
     ),
     Taken.CLOSED_BRANCHES: (_closed, lambda values: "untaken branches stay untaken"),
     Taken.RUNS_ALIKE: _said(
-        "a call for several runs makes independent runs, each like a call for one run",
-        "runs of larger calls are alike",
+        "a call for several runs makes them independently, each with the distribution of a call for one run",
+        "runs of larger calls have the same distribution",
     ),
-    Taken.RUNS_ALONE: _said("each run has its own call", "one run per call"),
+    Taken.RUNS_ALONE: _said("each run is a separate call", "one run per call"),
     Taken.SIZES_OF_DATA: (_of_data, lambda values: "data of this size within the bounds"),
-    Taken.STATED_DATA: _said("the data are one of the neighbours that were stated", "the stated neighbours"),
+    Taken.STATED_DATA: _said("the data are among the given neighbours", "the stated neighbours"),
 }

@@ -123,7 +123,7 @@ class Method(StrEnum):
             Method.USERS: "replacing the user of every round",
             Method.TRACING: "tracing with any rewards within the bounds",
             Method.TRACING_DATA: "tracing with any data within the bounds",
-            Method.TRACING_PAIRS: "tracing with the stated data",
+            Method.TRACING_PAIRS: "tracing with the given data",
         }[self]
 
 
@@ -379,7 +379,7 @@ def _curved(certificate: Json, name: str) -> float:
     if kind == FORM:
         return arithmetic.curved(TracedCertificate.of(certificate), name)
     if kind == DIGEST or kind in CURVED:
-        raise InputError(f"certificate: the form {kind} gives no {name}")
+        raise InputError(f"certificate: the form {kind} does not give {name}")
     return of_pure(evaluated(certificate, 0.0), name)
 
 
@@ -450,9 +450,9 @@ _REACHED = {
     Method.ROUNDS: "One reward can enter at {} places (rounds or blocks). At each place we changed it by as "
     "much as the bounds allow, in the run where this costs most. The form of the code guarantees that "
     "no other input or run costs more.",
-    Method.STATES: "Every public state that a run can reach is among the {} that we unfolded. In each, we "
+    Method.STATES: "We unfolded {} public states, among them every state that a run can reach. In each, we "
     "changed one reward by as much as the bounds allow, which covers every input and run.",
-    Method.CLONES: "Every public state that a run can reach is among the {} that we unfolded. In each, we "
+    Method.CLONES: "We unfolded {} public states, among them every state that a run can reach. In each, we "
     "changed one report by as much as the bounds allow, which covers every input and run.",
     Method.USERS: "In each of {} rounds we replaced the user with the most different one that clipped norms "
     "allow. The form of the code guarantees that no other input or run costs more.",
@@ -482,13 +482,13 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
         )
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
-    again = "run" if rerun else "not run"
+    again = "repeated" if rerun else "not repeated"
     rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof {how}"
-    parts = [f"{seen.charges} taken on trust"] if seen.charges else []
+    parts = [f"{seen.charges} costs taken on trust"] if seen.charges else []
     premises = statistics["premises"]
     untested = sum(not premise["tested_by"] for premise in premises)
     parts += [f"{untested} of {len(premises)} assumptions untested"] if premises else []
-    return ", ".join((rows, *parts, f"replays {again} again"))
+    return ", ".join((rows, *parts, f"replays {again}"))
 
 
 # ---------------------------------------------------------------- the check

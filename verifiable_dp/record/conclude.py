@@ -11,8 +11,9 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.model import BoundEntry
 
 BETWEEN = (
-    "values strictly between the bounds cost at least {:.4g} against {:g}, values at the bounds do not: say "
-    "which data the mechanism takes by its attribute neighbours, a list of pairs that differ in one entry"
+    "values strictly between the bounds cost at least {:.4g}, but {:g} is claimed, and values at the bounds "
+    "cost less: state which data the mechanism takes in its attribute neighbours, a list of pairs that "
+    "differ in one entry"
 )
 
 
@@ -141,17 +142,17 @@ def _traced(check: Check, pure: bool) -> str:
     if not numbers.get("same_output", True):
         return "tracing saw different actions on neighbouring inputs although all releases were equal"
     for found in numbers.get("leads", ()):
+        at = f"{found['file']}:{found['line']}"
         if found["open"] and found.get("what") == "shared":
-            return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
+            return f"one draw hides rewards of several rounds at {at}"
         if found["open"] and found.get("what") == "seeds":
-            return f"noise takes few values, because its seed does, at {found['file']}:{found['line']}"
+            return f"noise takes few values, because its generator has few possible seeds, at {at}"
         if found["open"] and found.get("what") == "unsettled":
-            return f"we cannot tell whether noise hides what decides at {found['file']}:{found['line']}"
+            return f"we cannot tell whether noise hides the values that decide at {at}"
         if found["open"] and found.get("what") == "unfollowed":
-            at = f"{found['file']}:{found['line']}"
-            return f"we cannot follow {at}, so rare runs may give away more than we saw; rewrite that line"
+            return f"we cannot follow {at}, so rare runs may reveal more than we saw; rewrite that line"
         if found["open"]:
-            return f"raw data decides at {found['file']}:{found['line']}"
+            return f"raw data decide at {at}"
     if pure and exceeds(dearest, epsilon):
         return f"tracing found a cost of {dearest:.4g}, claimed {epsilon:g}"
     if "attained" in numbers and not check.result["holds"]:

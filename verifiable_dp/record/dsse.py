@@ -69,7 +69,7 @@ def opened(path: str | Path, ring: KeyRing, kind: str = IN_TOTO) -> tuple[bytes,
     for name, key in ring.items():
         if any(holds(encoded(kind, payload), one, key) for one in found):
             return payload, name, fingerprint_of(key)
-    raise InputError(f"signature: {str(path)!r} does not hold for {', '.join(ring)}")
+    raise InputError(f"signature: {str(path)!r} is not valid for the keys {', '.join(ring)}")
 
 
 def _read(path: str | Path) -> JsonDict:

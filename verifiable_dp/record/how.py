@@ -12,7 +12,7 @@ def notes(record: Record) -> list[str]:
     if made.in_process:
         why = made.in_process
         found.append(
-            f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
+            f"the audited code ran in the process of the audit, {why}, where it can end or change the audit"
         )
     if made.cage:
         found.append(f"the audited code ran in a cage: {', '.join(made.cage)}")

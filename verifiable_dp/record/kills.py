@@ -65,10 +65,12 @@ def compared(record: Record, tables: Mapping[str, Json]) -> str:
             try:
                 found = of_table(table, record)
             except (KeyError, TypeError) as error:  # values of a stranger, in whatever form
-                raise InputError(f"record: {name} is not a kill table: {error!r}"[:200]) from None
+                raise InputError(
+                    f"record: {name} is not a table of broken variants: {error!r}"[:200]
+                ) from None
             expected = None if found is None else found.as_dict()
             if difference := first_difference(stated.as_dict(), expected, "kill_table"):
-                raise InputError(f"record: it is not what {name} says: {difference}")
+                raise InputError(f"record: its results of broken variants differ from {name}: {difference}")
             return f"{what} as in {name}"
     return f"{what} not compared: no mutants.json with their digest beside the record"
 
@@ -80,7 +82,9 @@ OUTCOMES = {
     "within_the_claim": "within the claim",
     "undecided": "undecided",
 }
-UNDECIDED = "nothing caught any of these, and what each leaks is not known: it may keep the promise or not"
+UNDECIDED = (
+    "no test caught any of these, and how much each leaks is not known: it may or may not keep the promise"
+)
 
 
 def others(record: Record) -> Sequence[Passed]:
@@ -145,7 +149,8 @@ def tried(record: Record) -> str:
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
         size = caught + len(outcomes)
-        said += f". The catalogue's suite, which overlaps with these, has {size}: {', '.join(parts)}"
+        said += f". The catalogue's suite of broken variants, which overlaps with these, has {size}: "
+        said += ", ".join(parts)
     parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
     parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []
     return f"{said}. {'. '.join(parts) or 'None was missed'}."

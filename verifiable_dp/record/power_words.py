@@ -36,7 +36,7 @@ def detected(record: Record) -> str:
         return f"{_sampled(tried)}; smaller leaks, and leaks of another kind, may pass."
     return (
         f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. A "
-        "leak of that size that shows at other events alone may go unnoticed."
+        "leak of that size that shows only at other events may go unnoticed."
     )
 
 
@@ -63,9 +63,9 @@ def power(record: Record) -> str:
     often = f"was refuted in {tried.repeats_refuted} of {tried.repeats} repeated audits"
     if found.of_event:
         return (
-            f"Samples alone would detect {variant(found)} with {_chance(found)}; it {often}. Its epsilon "
-            f"is not known: a loss of {digits(found.smallest_epsilon)} at delta {record.claimed.delta:g} at "
-            "the event tested would show, by the binomial distribution."
+            f"Samples alone would detect {variant(found)} with {_chance(found)}; it {often}. Its epsilon is "
+            f"not known: by the binomial distribution, a loss of {digits(found.smallest_epsilon)} at delta "
+            f"{record.claimed.delta:g} would show at the event tested."
         )
     nominal = found.variant is not None and found.variant.stated == "nominal"
     stated = ". That epsilon is nominal: the claim times that factor" if nominal else ""

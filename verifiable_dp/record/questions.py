@@ -98,9 +98,10 @@ def _count(least: int, most: int) -> Json:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
+DAY = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"  # pattern of a date
 _DAY: Json = {
     "type": "string",
-    "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    "pattern": DAY,
     "description": "Last day (UTC) on which to rely on the record; `verify` and `judge` refuse it "
     "afterwards.",
 }
@@ -193,7 +194,7 @@ QUESTIONS = (
     Question(
         "threat_hypotheses",
         "harm to prevent",
-        "Which harm must be prevented, described as two worlds that nobody must be able to tell apart?",
+        "Which harm must be prevented, described as two worlds that must look the same to everyone?",
         _listed(_PAIR),
         '[{ harm = "<a reader finds out that one visitor clicked in round 2>", '
         "world_0 = [[0.0, 1.0], [0.0, 0.0]], world_1 = [[0.0, 1.0], [1.0, 0.0]] }]",

@@ -46,7 +46,7 @@ def settled(given: Request, new: RequestEntry) -> RequestEntry:
             return new
         there, where = read(place), repr(str(place))
     if why := there.difference(new):
-        raise InputError(f"request: {where} asks something else: {why}")
+        raise InputError(f"request: {where} asks a different question: {why}")
     return there
 
 

@@ -140,7 +140,7 @@ def check(record: Json, key: str | Path, signature: str | Path) -> str:
     try:
         public.verify(_decoded(found), signed_bytes(record))
     except InvalidSignature:
-        raise InputError(f"signature: it does not hold: {_why(record, public, found)}") from None
+        raise InputError(f"signature: it is not valid: {_why(record, public, found)}") from None
     return _fingerprint(public)
 
 
@@ -186,9 +186,9 @@ def beside(path: str | Path, digest: str) -> SignatureState:
     try:
         found = read_signature(place)
     except InputError:
-        return SignatureState("a signature file was found that cannot be read as one; not checked")
+        return SignatureState("a signature file was found, but it cannot be read; not checked")
     if found.get("digest") != digest:
-        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", holds=False)
+        return SignatureState(f"a signature file was found, but it is not valid: {_OTHER}", holds=False)
     key = str(found.get("public_key", ""))[:80]
     return SignatureState(f"a signature file was found that names the key {key}; not checked")
 
@@ -270,7 +270,7 @@ def state(path: str | Path, record: Json, ring: KeyRing) -> SignatureState:
                 f"signature holds: Ed25519 key {check(record, key, path)} of {named(name)}", holds=True
             )
     names = ", ".join(map(named, ring))
-    return SignatureState(f"a signature file was found that does not hold for {names}", holds=False)
+    return SignatureState(f"a signature file was found, but it is not valid for {names}", holds=False)
 
 
 def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
@@ -278,7 +278,7 @@ def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
     if found.get("digest") != record["digest"]:
         return _OTHER
     if found.get("public_key") != _fingerprint(public):
-        return f"it was made with another key than {_fingerprint(public)}"
+        return f"it was made with a key other than {_fingerprint(public)}"
     return "it does not fit the record: one of the two was altered"
 
 
@@ -300,7 +300,7 @@ def _private(path: str | Path) -> Ed25519PrivateKey:
     try:
         loaded = serialization.load_pem_private_key(content, password=None)
     except TypeError:
-        raise InputError(f"key: {str(path)!r} is encrypted; give one without a password") from None
+        raise InputError(f"key: {str(path)!r} is encrypted; give a key without a password") from None
     except Exception:  # what a malformed key raises depends on how it is malformed
         raise InputError(f"key: {str(path)!r} is not a private PEM key (openssl genpkey)") from None
     if not isinstance(loaded, Ed25519PrivateKey):
@@ -314,7 +314,7 @@ def _public(path: str | Path) -> Ed25519PublicKey:
 
     content = files.content("key", path, _LARGEST)
     if b"PRIVATE KEY" in content:
-        raise InputError(f"key: {str(path)!r} is a private key; verify takes the public one")
+        raise InputError(f"key: {str(path)!r} is a private key; verify needs the public one")
     try:
         loaded = serialization.load_pem_public_key(content)
     except Exception:  # what a malformed key raises depends on how it is malformed

@@ -91,7 +91,7 @@ class Verified:
 def said_of(signature: str, rerun: bool, numbers: str = "count") -> str:
     """What is known of a signature, and whether a file was run again: what neither digest nor schema say."""
     signed = signature or "no signature was looked for"
-    return f"{signed}; {f'run again, every {numbers} is the same' if rerun else f'{numbers}s not run again'}"
+    return f"{signed}; {f're-run: every {numbers} is the same' if rerun else 'the runs were not repeated'}"
 
 
 Given = str | Path | Json
@@ -141,7 +141,9 @@ def parsed(path: str | Path, content: bytes) -> JsonDict:
     try:
         canonical(loaded).encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError(f"record: {str(place)!r} is corrupted: it holds half a surrogate pair") from None
+        raise InputError(
+            f"record: {str(place)!r} is corrupted: it contains half of a surrogate pair"
+        ) from None
     return loaded
 
 
@@ -206,7 +208,8 @@ def check_digest(whole: Json, what: str = "record") -> None:
     stated, found = whole.get("digest"), digest(whole)
     if stated != found:
         raise InputError(
-            f"{what}: edited or corrupted: its digest is {shortened(stated)}, but its values have {found}"
+            f"{what}: edited or corrupted: its digest is {shortened(stated)}, but the digest of its values "
+            f"is {found}"
         )
 
 
@@ -361,7 +364,7 @@ def _powered(record: Record) -> None:
         least = claim.epsilon * (1 + TOLERANCE)
         same = math.isclose(float(power.smallest_epsilon), least, rel_tol=rounding.TOLERANCE)
         if power.largest not in costs or not same:
-            raise InputError("record: power must agree with alignment: any excess over the claim")
+            raise InputError("record: power must agree with alignment, which finds any excess over the claim")
     found = power.black_box
     if found is None:
         return
@@ -495,16 +498,16 @@ def _listed(versions: Mapping[str, str]) -> str:
 
 
 def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:
-    """Check a record: schema, digest, results from their numbers, verdicts from results.
+    """Check a record: schema, digest, results (from their numbers) and verdicts (from the results).
 
     Parameters
     ----------
     given
         Path of the JSON file, or what `read` returned for it.
     rerun
-        Runs the record again and returns the new one (`api.rerun`). Counts of the two must be equal, and
-        other numbers as close as `first_difference` says; provenance may differ. Without it, only JSON is
-        read, and the target's code is not imported.
+        A function that re-runs the record and returns the new one (`api.rerun`). Counts of the two must be
+        equal, and other numbers as close as `first_difference` requires; provenance may differ. Without this
+        function, the target's code is neither run nor imported.
 
     Raises
     ------

@@ -52,14 +52,14 @@ def is_printed(record: Record) -> bool:
 
 _CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
-    "of the target's code; with it, it runs the audit again and compares its counts. Neither notices "
-    "a fault in this tool, a false untested assumption, or different code in production. An editor can write "
+    "of the target's code; with --rerun, it runs the audit again and compares the counts. Neither notices a "
+    "fault in this tool, a false untested assumption, or different code in production. An editor can write "
     "a new digest, too: then only --rerun exposes changed counts{}, and only a signature exposes changed "
     "words, dates and declarations."
 )
 _SUITE = (
-    " Results of the suite of broken variants are copied: they are compared with a mutants.json beside the "
-    "record (digest {}), and verify mutants.json --rerun repeats them."
+    " Results on broken variants are copied: we compare them with a mutants.json beside the record (digest "
+    "{}), and verify mutants.json --rerun repeats them."
 )
 
 
@@ -272,7 +272,7 @@ def why(record: Record) -> str:
     needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
         asked = f"a loss of {digits(needed)} ({digits(record.detect)} times the claim)"
-        return f"the samples must be able to show {asked}; they show only {digits(seen)} or more"
+        return f"the audit must be able to detect {asked}, but it would detect only {digits(seen)} or more"
     return "not every check could decide"
 
 

@@ -69,10 +69,14 @@ def measure(typed: str, judge: Judge) -> Judge:
     def judged(value: JsonValue, record: Record) -> Judged:
         if (decides := lookup(record.declared, typed)) is not None:
             bad = judge(decides, record)[0] is HOLE
-            return (OPEN, f"{typed} voids the promise, whatever the words") if bad else told(value, record)
+            return (
+                (OPEN, f"{typed} voids the promise, whatever the statement says")
+                if bad
+                else told(value, record)
+            )
         if _NONE.fullmatch(value):
             return HOLE, "there is no such protection"
-        return OPEN, f"words cannot be judged; answer {typed}, too"
+        return OPEN, f"words alone cannot be judged; also answer {typed}"
 
     return judged
 
@@ -138,7 +142,7 @@ def actors(value: JsonValue, record: Record) -> Judged:
 def worlds(value: JsonValue, record: Record) -> Judged:
     """Harms: worlds that the promise makes hard to tell apart."""
     if record.claim is None:
-        return OPEN, "there is no promise to hold them against"
+        return OPEN, "there is no promise to compare them with"
     for number, pair in enumerate(value, 1):
         held, why = neighbouring(pair["world_0"], pair["world_1"], record.claim, range_of(record))
         if held is False:

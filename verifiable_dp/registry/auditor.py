@@ -27,13 +27,14 @@ class Mutant:
     fault
         What is wrong with it, in a sentence.
     make
-        Turns the correct algorithm into the broken one; parameters stay. `registry.mutants` has operators.
+        Makes the broken algorithm from the correct one, with the same parameters; `registry.mutants` has
+        operators for this.
     breaks
         ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by
         The check of regret that contradicts it with budget ``mutant``: one of those in a claim's `checks`.
     bounding
-        Whether the fault is in how one contribution is bounded, such as truncation that is left out.
+        Whether the fault is in how one contribution is bounded, such as a missing truncation.
     """
 
     name: str
@@ -90,7 +91,7 @@ class Auditor:
         Parameters of the instance that is audited by default (without epsilon for a baseline).
     small
         Parameters of a small instance for the alignment search: a run of at most a few hundred rounds,
-        in which every kind of release occurs; its counterexamples are readable.
+        in which every kind of release occurs, with readable counterexamples.
     pairs
         Worst-case neighbouring inputs for an instance of the algorithm, strongest first.
     mutants
@@ -106,10 +107,11 @@ class Auditor:
     tightness
         Share of epsilon that the costliest of the pairs spends on the instance; below 1, noise is wasted.
     printed
-        The printed listing: expected verdict, changes; None if the class has one variant.
+        The printed listing: its expected verdict and changes; None if the class has only one variant.
     exact
         `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, one check per batch; it
-        replaces the black box if the claim is about ``shuffled`` reports. None without such a rung.
+        replaces the black box if the claim is about ``shuffled`` reports. None if there is no such
+        computation.
     worst_cost
         `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
         all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
@@ -149,7 +151,7 @@ class Auditor:
         workers: int,
         only: Checking | None = None,
     ) -> Iterator[Check]:
-        """Checks of the claims, one after the other; a caller can stop early.
+        """Yield the checks of the claims one after the other; a caller can stop early.
 
         Parameters
         ----------
@@ -175,7 +177,7 @@ class Auditor:
 
     @property
     def printed_instance(self) -> JsonDict:
-        """Parameters of the instance of the printed listing that is audited.
+        """Parameters of the audited instance of the printed listing.
 
         Raises
         ------

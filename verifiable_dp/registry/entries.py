@@ -117,7 +117,9 @@ def _loaded(name: str) -> Auditor:
             raise InputError(f"target: {name!r} is a file; name what to audit in it: {name}:NAME")
         if meant := _code(name):
             raise InputError(f"target: {name!r} is not in the catalogue; did you mean {meant}?")
-        raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(sorted(points))}{hint}")
+        raise InputError(
+            f"algorithm: unknown name {name!r}; known names are {', '.join(sorted(points))}{hint}"
+        )
     if why := plugins.kept_out(points[name]):
         raise InputError(f"catalogue: {points[name].value} ({name!r}) is not imported: {why}")
     try:
@@ -159,12 +161,12 @@ def make(name: str, /, **parameters: Given) -> Algorithm:
 def catalogue() -> pd.DataFrame:
     """All registered algorithms: columns name, paper, model, claims.
 
-    If an algorithm cannot be imported, its model is ``broken``, and its paper gives the reason.
+    If an algorithm cannot be imported, its model is ``broken``, and the column paper gives the reason.
 
     Raises
     ------
     InputError
-        Without pandas.
+        If pandas is missing.
     """
     frames.needed()
     import pandas as pd

@@ -59,7 +59,9 @@ class Quotation:
 
     def __post_init__(self) -> None:
         if not self.place or not self.text or self.text.count("$") % 2:
-            raise InputError(f"quotation: place and text must be given and formulas closed, got {self}")
+            raise InputError(
+                f"quotation: place and text must be given, and every formula must be closed, got {self}"
+            )
 
 
 def excerpt(text: str) -> str:
@@ -174,7 +176,10 @@ class Erratum:
         if not self.quotes:
             raise InputError(f"quotes must not be empty for {self.name}")
         if self.claims and self.register != "false":
-            raise InputError(f"claims: {self.name} contradicts none, its register is {self.register}")
+            raise InputError(
+                f"claims: {self.name} contradicts no claim, so claims must be empty; its register is "
+                f"{self.register}"
+            )
 
     def found(self, seed: int) -> Findings:
         """The evidence; nothing where the text alone shows the slip."""
@@ -275,5 +280,5 @@ def chosen(names: Sequence[str]) -> list[Erratum]:
     known = {row.name: row for row in registered()}
     for name in names:
         if name not in known:
-            raise InputError(f"erratum: unknown name {name!r}, known are {', '.join(known)}")
+            raise InputError(f"erratum: unknown name {name!r}; known names are {', '.join(known)}")
     return [known[name] for name in names] if names else list(known.values())

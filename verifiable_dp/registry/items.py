@@ -80,9 +80,9 @@ class Item:
         if not (self.paper and self.remark) or numbers(self.number) != {self.number}:
             raise InputError(f"item: paper, one number and a remark must be given, got {self}")
         if self.code.count(":") != 1 or any(test.count("::") != 1 for test in self.tests):
-            raise InputError(f"item: code must be module:name and tests file::function, got {self}")
+            raise InputError(f"item: code must be module:name, and tests must be file::function, got {self}")
         if self.tests and not self.says:
-            raise InputError(f"item: says must be given if tests check it, got {self}")
+            raise InputError(f"item: says must be given if there are tests, got {self}")
 
     @property
     def about(self) -> set[str]:

@@ -212,7 +212,7 @@ class Sheet:
         place, found, forms = Path(self.module).with_suffix(".toml"), {}, {**FORMS, **self.forms}
         for kind, table in files.toml("sheet", place, _LARGEST).items():
             if kind not in forms:
-                raise InputError(f"{place.name}: unknown table {kind!r}, known are {', '.join(forms)}")
+                raise InputError(f"{place.name}: unknown table {kind!r}; known tables are {', '.join(forms)}")
             if kind not in _SINGLE and not isinstance(table, dict):
                 raise InputError(f"{place.name}: {kind} must be a table, got {table!r}")
             for name, row in [("", table)] if kind in _SINGLE else table.items():
@@ -255,7 +255,7 @@ class Sheet:
         made: JsonDict = row if isinstance(row, dict) else {"text": row}
         made["name"] = made.get("name") or filled(name)
         if unused := values.keys() - used:
-            raise InputError(f"{place}: no text has {', '.join(sorted(unused))}")
+            raise InputError(f"{place}: no text uses {', '.join(sorted(unused))}")
         return made
 
     def words(self, name: str, /, **values: Given) -> str:

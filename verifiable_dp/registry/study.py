@@ -404,7 +404,7 @@ def meet(algorithm: Algorithm, population: Population, runs: int, seed: int) -> 
     """
     if not isinstance(algorithm, ContextualAlgorithm) or algorithm.form.shape != population.shape:
         raise InputError(
-            f"{algorithm.name} cannot play for {population.name}: its contexts have another form"
+            f"{algorithm.name} cannot play for {population.name}, whose contexts have another form"
         )
     users = [population.draw(np.random.default_rng([seed, run]), algorithm.horizon) for run in range(runs)]
     tables = np.stack([population.form.table(each.contexts, each.rewards) for each in users])
@@ -439,7 +439,7 @@ def study(name: str) -> Study:
     """
     known = {known.upper(): known for known in names()}
     if name.upper() not in known:
-        raise InputError(f"study: unknown name {name!r}, known are {', '.join(known.values())}")
+        raise InputError(f"study: unknown name {name!r}; known names are {', '.join(known.values())}")
     return plugins.registered(GROUP, known[name.upper()], Study)
 
 

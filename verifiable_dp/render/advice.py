@@ -15,8 +15,8 @@ _SEEDED = (
     "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help"
 )
 _REPORT = (
-    "audit the report function by itself, as a mechanism (rename its reward parameter to data): it can have "
-    "an upper bound; a local claim about a bandit cannot"
+    "audit the report function by itself, as a mechanism (rename its reward parameter to data): its upper "
+    "bound does not depend on what the bandit makes of the reports"
 )
 
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from verifiable_dp.core import files
+from verifiable_dp.render import tables
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LARGEST = 1 << 22  # bytes of a file
+_NUMBERS = r"<table>(?=(?:(?!</table>).)*text-align:right)"
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
 
 
@@ -163,6 +165,9 @@ def _doc(path: Path, text: str, name: str, links: _Links) -> Doc:
     body = str(parser.renderer.render(tokens, parser.options, {}))
     body = body.replace("<table>", '<div class="scroll" role="group" tabindex="0" aria-label="table"><table>')
     body = re.sub(r"<pre>", '<pre tabindex="0">', body.replace("</table>", "</table></div>"))
+    # Of numbers a phone shows the table, which is scrolled: as cards they would be many screens.
+    body = re.sub(_NUMBERS, '<table class="numbers">', body, flags=re.DOTALL)
+    body = tables.arranged(body, whole=True)
     source = path.relative_to(links.above).as_posix()
     return Doc(name, sections[0].title if sections else path.stem, body, tuple(sections), source)
 

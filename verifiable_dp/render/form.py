@@ -22,7 +22,7 @@ class Field:
     key
         Of the answer, or of a column of its rows.
     kind
-        ``text``, ``number``, ``yes``, ``choice``, ``list`` (a text a line) or ``rows``.
+        ``text``, ``day``, ``number``, ``yes``, ``choice``, ``list`` (a text a line) or ``rows``.
     choices
         Of a choice.
     columns
@@ -38,6 +38,8 @@ class Field:
 def _field(key: str, form: Json) -> Field:
     if "enum" in form:
         return Field(key, "choice", tuple(form["enum"]))
+    if form.get("pattern") == questions.DAY:
+        return Field(key, "day")
     if form.get("type") != "array":
         return Field(key, _KINDS.get(form.get("type", ""), "text"))
     item = form["items"]

@@ -239,6 +239,7 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
         "several": promised.several(record),
+        "events": functools.partial(promised.several, record),
         "worlds": timelines.worlds,
         "tried": kills.tried(record),
         "terms": promised.terms(record) if record.claim else [],
@@ -388,7 +389,9 @@ def render_papers(rows: Sequence[Json]) -> str:
 
 def render_study(whole: Json) -> str:
     """The page of a study's data file; each figure is on a page of its own beside it."""
-    return filled("study.html.jinja", w=whole, by_name={row["name"]: row for row in whole["statements"]})
+    return filled(
+        "study.html.jinja", "card.css", w=whole, by_name={row["name"]: row for row in whole["statements"]}
+    )
 
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:

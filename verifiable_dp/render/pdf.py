@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -37,13 +38,18 @@ def to_pdf(record: Record, around: summary_card.Around = summary_card.ALONE) -> 
     # In the page, after its own style: sheets given apart are a user's, which an author's override.
     sheet = f"<style>{style('print.css').replace('DIGEST', _footer(record, around))}</style></head>"
     page = weasyprint.HTML(
-        string=render(record, around=around).replace("</head>", sheet, 1),
+        string=_spaced(render(record, around=around)).replace("</head>", sheet, 1),
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
         url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()),
     )
     with _dated(str(record.provenance.finished)):
         made: bytes = page.write_pdf(pdf_tags=True)
     return made
+
+
+def _spaced(page: str) -> str:
+    """With the space before a link on its own: else WeasyPrint 70 ends some lines at their first word."""
+    return re.sub(r" (?=<a )", "<span> </span>", page)
 
 
 @contextmanager

@@ -51,6 +51,7 @@ WIDE, NARROW = 7.0, 3.5  # inches: of a figure on a desktop, and of its own layo
 _ROOM = 0.75  # inches that legends take more where they stand in one column
 _CHARACTER = 4.6  # points that a character of 8 points takes
 _BESIDE = 36  # characters of a line of a name beside the axes
+_EQUALS = "\u00a0=\u00a0"  # a line of a label does not end beside it
 _GAP = 11  # points from one name at the end of a line to the next
 
 
@@ -71,7 +72,8 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
     grid = axes.get_subplotspec()
     across = grid.get_gridspec().ncols if grid else 1
     ends = [_end(axes, handle) for handle in handles]
-    beside = [textwrap.fill(str(label), _BESIDE, break_on_hyphens=False) for label in labels]
+    labels = [str(label).replace(" = ", _EQUALS) for label in labels]
+    beside = [textwrap.fill(label, _BESIDE, break_on_hyphens=False) for label in labels]
     gap = _GAP / (72 * 0.75 * axes.figure.figure.get_figheight())
     fits = gap * sum(1 + name.count("\n") for name in beside) <= 1 and not is_narrow(axes) and across == 1
     if fits and all(ends) and any(end and end[3] for end in ends):
@@ -79,7 +81,7 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
         _named(axes, sorted(zip(filter(None, ends), beside, strict=True)), gap)
         return
     wide = int(72 * axes.figure.figure.get_figwidth() / across / _CHARACTER) - 6
-    folded = [textwrap.fill(str(label), wide) for label in labels]
+    folded = [textwrap.fill(label, wide) for label in labels]
     longest = max((len(line) for label in folded for line in label.split("\n")), default=0)
     fitting = max(1, min(columns, wide // (longest + 7)))
     style: Style = {"title": title, "title_fontsize": 8} if title else {}
@@ -146,7 +148,7 @@ def decades(axis: Axis) -> None:
 
 def _power(value: float, _: object = None) -> str:
     exponent = round(math.log10(value)) if value > 0 else 0
-    if value <= 0 or abs(value / 10.0**exponent - 1) > 1e-6 or 0 <= exponent < 4:
+    if value <= 0 or abs(value / 10.0**exponent - 1) > 1e-6 or -4 < exponent < 4:
         return _short(value)
     return f"10{str(exponent).translate(_RAISED)}"
 

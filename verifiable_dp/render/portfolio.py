@@ -192,7 +192,7 @@ def page(found: Portfolio, out: Path, *, own: bool = False, keys: KeyRing | None
         ],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
-        signatures=list(signed.values()),
+        signatures=[signed[path] for path in found.records],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
 

@@ -87,8 +87,10 @@ def _event(record: Record) -> str:
     return "entry" if record.target.plays == Plays.DATA else "round"
 
 
-def several(record: Record) -> str:
-    """What a person may have several of: rounds, values or entries."""
+def several(record: Record, count: int = 2) -> str:
+    """What a person may have several of: rounds, values or entries; or one of."""
+    if count == 1:
+        return _event(record)
     return "entries" if _event(record) == "entry" else f"{_event(record)}s"
 
 

@@ -126,7 +126,7 @@ class Card:
     def rows(self) -> list[tuple[str, str]]:
         """The first screen as labels and words, for faces without links."""
         found = [
-            *self.answers,
+            *((label, said.removesuffix(f" {_CHECK}")) for label, said in self.answers),
             ("Interval", self.interval),
             ("Premises", self.premises),
             ("Strength", self.strength.shown),

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 FIRST = 5  # rows that are shown before the others
 _CARDS = 5  # columns from which rows are cards on a phone; style.css labels up to 19
-_SHORT = 60  # characters of a row of four columns that is none
+_SHORT = {4: 60, 3: 90}  # characters of a row of so few columns that is none
 _TOKEN = re.compile(
     r'<details[^>]*>|</details>|<div class="scroll"[^>]*>\s*<table.*?</table>\s*</div>', re.DOTALL
 )
@@ -20,11 +20,13 @@ _PLAIN = re.compile(r'<table(?: class="(fixed)")?>')
 _ROW = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(t[dh])\b[^>]*>(.*?)</\1>", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|∞)", re.IGNORECASE)
-# Tags and what is not text of the page; then a name with sign and value, or a number with a hyphen in it.
+# Tags and what is not text of the page; then a name with sign and value, a number with a
+# hyphen, a percent sign or a margin, or an option of a command.
 _WHOLE = re.compile(
     r"<(style|script|svg|pre|title|select)\b.*?</\1>|<[^>]*>|"
     r"(?<![^\s(>])(?P<whole>\(?\w[\w./^-]* (?:=|&[gl]t;=) [^\s<]{1,24}(?=[\s<])|"
-    r"[-+(\[]*\d[\d.]*(?:e?-\d[\d.]*)+[^\s<]{0,12}(?=[\s<]))",
+    r"[-+(\[]*\d[\d.]*(?:e?-\d[\d.]*)+[^\s<]{0,12}(?=[\s<])|"
+    r"\(?\d[\d.]*(?:e[+-]?\d+)? (?:%|± [\d.]+)[:;,.)]*|\(?--[a-z][a-z-]*[:;,.)]*)",
     re.DOTALL,
 )
 _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what a spreadsheet computes where a cell begins with it
@@ -67,7 +69,7 @@ def arranged(page: str, *, whole: bool = False) -> str:
 
 
 def _unbroken(page: str) -> str:
-    """A page on which no line ends within a number, or between a name, its sign and its value."""
+    """A page on which no line ends within a number, an option, or a name with sign and value."""
     return _WHOLE.sub(
         lambda found: f'<span class="whole">{found["whole"]}</span>' if found["whole"] else found[0], page
     )
@@ -87,7 +89,7 @@ def _arranged(block: str, name: str, *, folded: bool) -> str:
     titles, rows = _cells(heads[1]), _ROW.findall(body[1])
     longest = max((sum(map(len, _cells(row))) for row in rows), default=0)
     plain = _PLAIN.search(block)
-    if plain and len(titles) >= _CARDS - (longest > _SHORT):
+    if plain and (len(titles) >= _CARDS or longest > _SHORT.get(len(titles), longest)):
         labels = ";".join(f"--h{i}:{_quoted(title)}" for i, title in enumerate(titles, 1))
         named = " ".join(filter(None, ("cards", plain[1])))
         block = block.replace(plain[0], f'<table class="{named}" style="{labels}">', 1)

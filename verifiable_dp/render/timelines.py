@@ -301,4 +301,4 @@ def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
         axes.set_ylim(len(names) - 0.4, -0.8 if narrow else -0.6)
         plots.framed(axes, "broken variants")
 
-    return plots.single("kills", 0.9 + (1.6 if narrow else 1) * 0.24 * len(names), draw, narrow=narrow)
+    return plots.single("kills", 0.9 + (0.38 if narrow else 0.2) * len(names), draw, narrow=narrow)

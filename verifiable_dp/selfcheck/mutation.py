@@ -84,7 +84,7 @@ def suite(only: Sequence[str] = ()) -> list[MutationCase]:
         algorithm = auditor.algorithm(**auditor.instance)
         if algorithm.claim is None:
             if only:
-                raise InputError(f"only: {name} makes no privacy promise, so no mutant breaks it")
+                raise InputError(f"only: {name} makes no privacy promise that a broken variant could violate")
             continue
         own = [mutant for mutant in auditor.mutants if mutant.breaks == "privacy"]
         broken = [mutant.make(algorithm) for mutant in own]

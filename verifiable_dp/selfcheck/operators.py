@@ -446,5 +446,5 @@ def operator(name: str) -> Operator:
     """
     known = {each.name: each for each in operators()}
     if name not in known:
-        raise InputError(f"operator: unknown name {name!r}, known are {', '.join(known)}")
+        raise InputError(f"operator: unknown name {name!r}; known names are {', '.join(known)}")
     return known[name]

@@ -77,7 +77,7 @@ def unforkable() -> str:
     A fork copies one thread only: what another one has locked stays locked for ever.
     """
     if not sys.platform.startswith("linux"):
-        return "because this system cannot fork a process that uses its libraries"
+        return "because a process cannot be forked safely on this system"
     if threading.active_count() > 1:
         return "because other threads are running"
     if _native_threads() > 0:

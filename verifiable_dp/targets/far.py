@@ -36,7 +36,7 @@ Heard = Function[None]  # is called with the sampler, the pair, the path, the si
 _MOST_ARRAYS = 2  # in an answer
 _FACTS = ("one_at_a_time", "takes_contexts")  # attributes of functions that are told
 _ERRORS: dict[str, type[InputError]] = {"AheadError": AheadError, "LateError": LateError}
-_UNREADABLE = "target: its process sent an answer that cannot be read"
+_UNREADABLE = "target: its process sent an answer that we cannot read"
 
 
 def there(read: Read, tell: Tell | None = None) -> Callable[[Call], Call]:

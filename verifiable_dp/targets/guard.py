@@ -74,7 +74,7 @@ class ShownOutput(io.TextIOBase):
             self._pass_on(printable(shown))
             if _Allowance.left <= 0:
                 self.end()
-                self._pass_on("(too much was printed; no more is shown)\n")
+                self._pass_on("(too much output; the rest is not shown)\n")
         return whole
 
     def _pass_on(self, text: str) -> None:
@@ -261,8 +261,8 @@ def watched() -> Iterator[None]:
         replaced = [name for holder, values in before for name in _put_back(holder, values)]
     if replaced:
         raise InputError(
-            f"target: it replaced {', '.join(replaced[:3])}, on which the record depends; it must not "
-            f"change other modules"
+            f"target: its code replaced {', '.join(replaced[:3])}, on which the record depends; it must not "
+            "change other modules"
         )
 
 

@@ -33,7 +33,8 @@ from verifiable_dp.targets.seeds import origins_of
 
 Sampling = PlaySampler | ReleaseSampler
 UNLIKE = (
-    "runs split at random refute the claim: those that chose the event differ from those that were counted"
+    "the runs that chose the event differ from the runs that were counted: random halves of all these runs "
+    "refute the claim"
 )
 # How many parts are asked for again, of the runs that were counted and of those before them.
 _KEPT = {TEST: 6, SEQUENTIAL: 6, CURVE: 2, SELECT: 2, PROBE: 2}

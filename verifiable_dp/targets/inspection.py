@@ -70,7 +70,7 @@ class Inspected:
         for word, found in (*parts, *played):
             for line in found:
                 yield f"{word}: {line}"
-        yield f"missing: {self.add}" if self.add else "it can be audited unchanged"
+        yield f"missing: {self.add}" if self.add else "the target can be audited unchanged"
 
 
 def inspect_target(
@@ -96,7 +96,7 @@ def inspect_target(
         if role:
             recognised.append(f"parameter {name} gets {role}")
         if role == Meaning.EPSILON or name in MEANS:
-            guessed.append(f"{name} means {role}; --set {name}=VALUE gives another")
+            guessed.append(f"{name} means {role}; --set {name}=VALUE changes it")
         del parameter
     kept = [
         f"{name}={p.default!r}"
@@ -113,8 +113,8 @@ def inspect_target(
                 recognised += found
                 guessed += more
             elif plays:
-                form = f"{kind}, with contexts of their own" if given.contexts else kind_of(called)
-                recognised.append(f"it is called like {form}")
+                form = f"{kind}, with contexts" if given.contexts else kind_of(called)
+                recognised.append(f"an audit calls it like {form}")
                 got = {} if given.contexts else given_to(called)
                 given_lines = [f"parameter {name} gets {what}" for name, what in got.items()]
                 recognised += [line for line in given_lines if line not in recognised]
@@ -128,7 +128,7 @@ def inspect_target(
     except InputError as error:
         add = str(error)
     except Exception as error:
-        add = f"target: creating it raised {one_line(error)}"
+        add = f"target: its code raised {one_line(error)}"
     drawn, lines = tuple(_randomness(target)), tuple(map(unbounded.words, beyond))
     return Inspected(tuple(recognised), tuple(guessed), drawn, add, acting, lines)
 
@@ -139,7 +139,7 @@ def _paid(play: Function[Foreign], function: Function[Foreign], n_arms: int, hor
         return name, ""
     arms = {int(arm) for high in (0.0, 1.0) for arm in play(np.full((horizon, n_arms), high), _fixed())}
     if len(arms) > 1:
-        return "the one whose mean it is given, or its only whole number", ""
+        return "the one whose mean the function receives, or its only whole number", ""
     return "not known", rewards.ONE_ARM.format(function.__qualname__, min(arms))
 
 
@@ -150,7 +150,7 @@ def _fixed() -> np.random.Generator:
 def _acting(sampler: PlaySampler) -> str:
     """From which horizon on rewards in [0, 1] change actions, in words."""
     found = horizons.search(sampler, (0.0, 1.0), _ROUNDS // horizons.PLAYS)
-    return found.words() or f"some reward changes some action within {sampler.horizon} rounds"
+    return found.words() or f"within {sampler.horizon} rounds, some reward changes an action"
 
 
 def _named(target: Foreign) -> str:
@@ -182,7 +182,7 @@ def _played(play: BanditClass, given: GivenRole, n_arms: int, horizon: int) -> t
             told = play.first(way, horizon, n_arms)
             words = ", ".join(f"{name}={value!r}" for name, value in told.items())
             (guessed if any(value is not None for value in told.values()) else recognised).append(
-                f"the first call of {way.methods[0]} gets {words}"
+                f"the first call of {way.methods[0]} receives {words}"
             )
     elif not (inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code)):
         recognised.append(f"{play.name} plays a whole run by itself")
@@ -233,7 +233,7 @@ def _randomness(target: Foreign) -> Iterator[str]:
                     told.add(source)
                     yield f"{source}, {Path(file).name}:{node.lineno}"
     if not told:
-        yield "only the generator that it is given"
+        yield "only the generator that the audit passes"
 
 
 def _bound(part: ast.AST) -> Iterator[str]:
@@ -266,7 +266,7 @@ def _source(call: ast.Call, names: Mapping[str, Foreign]) -> str:
     if any(function is maker for maker in _GENERATORS):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         seeded = f"seeded with {ast.unparse(given[0])}" if given else "with a seed from the system"
-        return f"a generator of its own ({function.__name__}, {seeded})"
+        return f"its own generator ({function.__name__}, {seeded})"
     owner, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
     if function is os.urandom:
         return "os.urandom"
@@ -276,7 +276,7 @@ def _source(call: ast.Call, names: Mapping[str, Foreign]) -> str:
         if function == getattr(MODULES[module], name, None) and source in (owner, _bits(owner)):
             return _SOURCES[module]
     if isinstance(owner, np.random.Generator | np.random.RandomState | random.Random):
-        return f"a generator that is kept ({ast.unparse(call.func).rpartition('.')[0] or name})"
+        return f"a generator kept between runs ({ast.unparse(call.func).rpartition('.')[0] or name})"
     if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
         return "torch's generator"
     own = any(keyword.arg == "random_state" for keyword in call.keywords)

@@ -84,7 +84,7 @@ def _end_strays() -> None:
     end = time.monotonic() + _PATIENCE
     while strays := _strays():
         if time.monotonic() > end:
-            raise InputError("target: processes that its code has started could not be ended")
+            raise InputError("target: we could not end the processes that its code started")
         for process, ended in strays.items():
             with contextlib.suppress(ProcessLookupError, PermissionError, ChildProcessError):
                 os.waitpid(process, os.WNOHANG) if ended else os.kill(process, signal.SIGKILL)

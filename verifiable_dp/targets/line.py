@@ -77,14 +77,13 @@ class Clock:
         found = self._calls.overdue(_GRACE)
         if found is not None:
             _kill(pid)
-            stuck = ", nor could it be ended from within, so its process was killed"
+            stuck = ", and the call could not be interrupted, so we killed its process"
             raise InputError(late("target: a call of its code", found[1], stuck))
         if time.monotonic() > self._end:
             _kill(pid)
             raise InputError(
-                f"target: the audit had not ended after {self._most:.0f} seconds, the most that one of this "
-                "size may take, and was ended without a verdict; if the code is that slow, give a larger "
-                "--budget"
+                f"target: we stopped the audit without a verdict after {self._most:.0f} seconds, the most "
+                "that an audit of this size may take; if the code needs longer, give a larger --budget"
             )
 
 
@@ -190,7 +189,7 @@ class ChildLine:
             raise StoppedError
         size = header.get("bytes", 0)
         if type(size) is not int or not 0 <= size <= _LARGEST_RUNS:
-            raise InputError("target: its process sent runs that cannot be read")
+            raise InputError("target: its process sent runs that we cannot read")
         had, silent = len(self._received), time.monotonic()
         while had < size:  # what has been announced is there, and only has to be sent
             self._pump()
@@ -341,7 +340,7 @@ class Questions:
         found: JsonDict = message["asks"]
         left = found.get("frames", 0)
         if type(left) is not int or not 0 <= left <= _MOST_FRAMES:
-            raise EndedError("target: its process sent an answer that cannot be read")
+            raise EndedError("target: its process sent an answer that we cannot read")
         self._left = left
         return found
 
@@ -415,7 +414,7 @@ def told(found: list[JsonDict], status: int | None) -> JsonValue:
         raise InputError(f"target: {how_ended(status)}; nothing was concluded")
     message, *more = found
     if more or len(message) != 1:
-        raise InputError("target: its process sent more than one verdict, or none that can be read")
+        raise InputError("target: its process sent more than one verdict, or none that we can read")
     ((kind, content),) = message.items()
     if kind == "answer":
         return content
@@ -433,10 +432,10 @@ def how_ended(status: int | None) -> str:
     """How a child ended that gave no answer."""
     if status is None:
         return (
-            "its process closed the connection without a verdict, as when it is replaced by another program"
+            "its process closed the connection without a verdict, as happens when another program replaces it"
         )
     if status >= 0:
         return f"its process ended without a verdict (exit status {status})"
     name = signal.Signals(-status).name
-    memory = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    memory = ", as happens when memory runs out" if name == "SIGKILL" else ""
     return f"signal {name} ended its process{memory}"

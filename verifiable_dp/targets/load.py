@@ -104,9 +104,9 @@ def kind_of(function: Function[Foreign]) -> str:
     got = f"got parameters ({', '.join(names)})"
     if unset := _unset(names):
         raise InputError(
-            f"target: parameter {' and parameter '.join(unset)} of {_name(function)} must "
-            f"have a value, {got}; give {' '.join(f'--set {name}=VALUE' for name in unset)} (in Python "
-            f"parameters=); we take only a parameter called size or n_runs to be the number of draws or runs"
+            f"target: parameter {' and parameter '.join(unset)} of {_name(function)} must have a value, "
+            f"{got}; give {' '.join(f'--set {name}=VALUE' for name in unset)} (in Python parameters=); we "
+            "pass the number of draws or runs only to a parameter called size or n_runs"
         )
     raise InputError(f"target must be {_FORMS}, {got}")
 

@@ -149,12 +149,12 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
 def _note(place: str, *, listed: bool = False) -> None:
     """Note a file, or that there is none, and the links on the way to it; not a folder that is `listed`."""
     links, file = files.way(place)
-    if all(map(_is_installed, (os.path.abspath(place), file))):
+    if all(map(is_installed, (os.path.abspath(place), file))):
         return
     for link in links:
         _put(link, "/")
     unread = (
-        _is_installed(file) if os.path.isfile(file) else (listed and os.path.exists(file)) or _is_cache(file)
+        is_installed(file) if os.path.isfile(file) else (listed and os.path.exists(file)) or _is_cache(file)
     )
     if not unread:
         _put(file)
@@ -170,7 +170,7 @@ def _is_cache(file: str) -> bool:
 
 
 def _put_unknown(place: str) -> None:
-    if place.startswith(_Listening.root + os.sep):
+    if place.startswith(os.path.join(_Listening.root, "")):
         _Listening.found.setdefault(_name(place), NOWHERE)
 
 
@@ -182,7 +182,7 @@ def _name(place: str) -> str:
 
 def _put(place: str, ending: str = "") -> None:
     found = _Listening.found
-    if place.startswith(_Listening.root + os.sep):
+    if place.startswith(os.path.join(_Listening.root, "")):
         name = _name(place) + ending
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
             found[name] = NOWHERE  # if it cannot be read
@@ -204,10 +204,11 @@ def forget() -> None:
 def _is_theirs(module: object) -> bool:
     known = vars(module) if isinstance(module, ModuleType) else {}
     places = [known["__file__"]] if known.get("__file__") else [*known.get("__path__", ())]
-    return bool(places) and not any(_is_installed(os.path.abspath(one)) for one in places)
+    return bool(places) and not any(is_installed(os.path.abspath(one)) for one in places)
 
 
-def _is_installed(place: str) -> bool:
+def is_installed(place: str) -> bool:
+    """Whether a file or folder is one of ours, of Python's, or of where it installs into."""
     return place.startswith(_OURS) or paths.installed(place)
 
 

@@ -112,7 +112,9 @@ class Player:
             return cls(target, "bandit" if inspect.isclass(target) else "maker")
         kind, _ = adapted(functools.partial(target, **parameters) if parameters else target)
         if kind == "release":
-            raise InputError("target must choose arms to have regret, got a mechanism that releases data")
+            raise InputError(
+                "target must choose arms for a check of regret, got a mechanism that releases data"
+            )
         return cls(target, kind)
 
     @property
@@ -147,13 +149,14 @@ class Player:
             given = {"n_arms": setting.n_arms, "horizon": setting.horizon}
             missing = [name for name in given if name not in self._parameters()]
             if missing:
-                raise InputError(f"target must have the parameter {missing[0]} to have regret")
+                raise InputError(f"target must have the parameter {missing[0]} for a check of regret")
             made: Algorithm = _tried(lambda: self.target(**{**setting.parameters, **given}))
             if self.contexts is None:
                 return made
             if not hasattr(made, "play_many"):
                 raise InputError(
-                    f"environments: {type(made).__name__} does not take contexts, but users here have them"
+                    f"environments: {type(made).__name__} does not take contexts, but the users of this "
+                    "population have them"
                 )
             return True, contextual(made.play_many, self.contexts)[1]
         if self.form == TOGETHER:
@@ -179,7 +182,8 @@ class Player:
         if callable(first):
             return adapted(first)[0] == "play_many", MadePlay(bandits)
         raise InputError(
-            f"target: {bandits.name} must return an Algorithm, a bandit or a play, got {type(first).__name__}"
+            f"target: {bandits.name} must return an Algorithm, a bandit or a play function, got "
+            f"{type(first).__name__}"
         )
 
 
@@ -366,5 +370,7 @@ def notes(player: Player, setting: Setting, environment: Environment | Populatio
     other[rounds, first] = table[rounds, first]
     other[:, setting.n_arms :] = table[:, setting.n_arms :]  # contexts stay
     if not np.array_equal(first, _arms(sampler, other, 0)):
-        return ["the actions change if rewards that it does not earn change: it sees more than a bandit does"]
+        return [
+            "the actions depend on rewards that the code does not earn, so it sees more than a bandit does"
+        ]
     return []

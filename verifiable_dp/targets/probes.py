@@ -94,7 +94,7 @@ def _carried(
 
 def _legend(texts: Mapping[int, str]) -> tuple[str, ...]:
     some = [f"{number} is {text[:40]!r}" for number, text in sorted(texts.items())[:12]]
-    return (f"released text is replaced with its CRC-32: {', '.join(some)}",) if some else ()
+    return (f"we replaced released text with its CRC-32: {', '.join(some)}",) if some else ()
 
 
 CARRIED = (

@@ -359,7 +359,7 @@ class _Pool:
             self.restarted = lost  # what ends each time on such a request is refused
             return answer
         except _LostError as error:
-            raise InputError(f"exec: the process {error} (the request was made twice)") from None
+            raise InputError(f"exec: the process {error} (we made the request twice)") from None
 
     def _ask(self, *request: Given) -> JsonDict:
         with self._lock:

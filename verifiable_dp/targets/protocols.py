@@ -115,7 +115,7 @@ WITH_CONTEXTS = (
 )
 
 NO_PULL = (
-    "target: {} pulled no arm of the environment that the audit gave it; if it generates its rewards "
+    "target: {} pulled no arm of the environment that the audit passed to it; if it generates its rewards "
     "itself, give --reward file.py:function, the function or method that returns a reward"
 )
 
@@ -141,7 +141,7 @@ class Way:
         return {
             "pair": f"{shown[0]} chooses and {shown[-1]} learns",
             "step": f"{shown[0]} receives the last reward and chooses the next arm",
-            "run": f"{shown[0]} pulls arms of an environment by itself",
+            "run": f"{shown[0]} pulls arms of an environment itself",
         }[self.kind]
 
 
@@ -512,7 +512,7 @@ def check_whole(supply: Supply, what: str) -> None:
     if rounds < horizon:
         raise InputError(
             f"target: {what} ended after {rounds} of {horizon} rounds; give --horizon {rounds}, or let a "
-            f"parameter called {HORIZON[0]} or T say how many rounds it plays"
+            f"parameter called {HORIZON[0]} or T set the number of rounds"
         )
 
 

@@ -281,8 +281,9 @@ def _counted(values: FloatArray, texts: FloatArray) -> None:
         held = held[np.isin(held, held.astype(np.uint32))]  # CRC-32s
         if len(held) >= _FEW and 4 * len(np.unique(held)) > len(held):
             raise InputError(
-                f"release must not return texts of which hardly any recurs (output {column + 1}), because an "
-                "audit can only count them; return the numbers in them as numbers, and leave the rest out"
+                f"release must not return texts that hardly ever recur (output {column + 1}), because an "
+                "audit only counts how often each text occurs; return numbers as numbers, and leave out the "
+                "rest of the text"
             )
 
 

@@ -15,9 +15,8 @@ from verifiable_dp.targets.roles import ARM, parameters_of
 from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
-    "reward: {} was given {} as its only whole number each time, and this number may not be the arm; name "
-    "the arm's "
-    f"parameter {ARM[0]}"
+    "reward: {} always received {} as its only whole number, so this number may not be the arm; name the "
+    f"arm's parameter {ARM[0]}"
 )
 
 
@@ -130,7 +129,7 @@ def _paying(function: Function[Foreign], method: bool, world: TableWorld) -> Fun
         if len(whole) != 1:
             raise InputError(
                 f"reward: {function.__qualname__} must have a parameter called {ARM[0]} or {ARM[2]}, or "
-                f"be given the mean of an arm, or one whole number, got {len(whole)}"
+                f"receive the mean of an arm, or one whole number, got {len(whole)}"
             )
         world.guessed.add(int(whole[0]))
         return world.pull(whole[0], last)

@@ -404,7 +404,8 @@ class Config(dict[str, Foreign]):
         role = role_of(key, None, self._supply.given)
         if not role:
             raise MissingError(
-                f"target: it asks its configuration for {key}, which we do not know; give --set {key}=VALUE"
+                f"target: its code asks the configuration for {key}, which we do not know; give --set "
+                f"{key}=VALUE"
             )
         value = self[key] = self._supply.value(role, key)
         return value
@@ -462,7 +463,7 @@ def fill(
         elif parameter.default is not parameter.empty and (role not in _ALWAYS or name in _WEAK):
             gap = gap or parameter.kind in _PLACED
         elif not role:
-            raise _unknown(method, f"parameter {name} is not recognised", roles)
+            raise _unknown(method, f"we do not recognise parameter {name}", roles)
         elif parameter.kind in _PLACED and not gap:
             placed.append(role)
         else:
@@ -470,7 +471,7 @@ def fill(
     if not parameters:
         placed = list(usual)
     if usual and Meaning.REWARD not in [*placed, *named.values()]:
-        raise _unknown(method, "no parameter is recognised as the reward", roles)
+        raise _unknown(method, "we recognise no parameter as the reward", roles)
     by_place = zip([name for name, one in parameters.items() if one.kind in _PLACED], placed, strict=False)
     note(method, {name: KIND_OF.get(role, "public") for name, role in (*by_place, *named.items())})
     if len(placed) > 1 and not named:  # called each round
@@ -487,6 +488,6 @@ def _unknown(method: Function[Foreign], what: str, roles: Mapping[str, tuple[str
     play = "play(contexts, rewards, rng)" if contexts else "play(rewards, rng)"
     hint = "" if contexts else "; if it takes contexts, give --contexts D, their dimension"
     return InputError(
-        f"target: {getattr(method, '__qualname__', method)}: {what}; recognised are {known}; rename it, give "
-        f"it a default, or write {play} around the class{hint}"
+        f"target: {getattr(method, '__qualname__', method)}: {what}; we recognise {known}; rename it, give "
+        f"it a default, or wrap the class in {play}{hint}"
     )

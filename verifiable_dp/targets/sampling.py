@@ -158,10 +158,10 @@ def read_rows(told: Foreign, arguments: Sequence[Foreign]) -> Foreign:
 FORM = "type and shape"  # of what comes out, which its reader gets with its numbers
 _SEEDS = np.uint64(9)  # domain of the seeds that processes are given
 VARYING = (
-    "release must return the same number of outputs in every run, on an input and on its neighbour, got "
-    "{} and {}; put NaN in the place of missing outputs"
+    "release must return the same number of outputs in every run, on an input and on its neighbour, got {} "
+    "and {}; return NaN for missing outputs"
 )
-ANOTHER_FORM = "target: its process sent runs of another form than it was asked for"
+ANOTHER_FORM = "target: its process sent runs in a form that we did not ask for"
 
 
 def is_table(rows: Foreign, kind: type, runs: int) -> bool:

@@ -36,28 +36,52 @@ from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
-FEW = "{} starts from one of only a few seeds, which can all be tried"
+FEW = "{} starts from one of only a few seeds, and anyone can try them all"
 UNTOLD = "{} has a seed that may not be secret"
 TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
     ": anyone who reads the code may know its noise, so the results hold only for observers who have not "
-    "read it; "
-    "np.random.default_rng() without a seed takes one from the system"
+    "read it; use np.random.default_rng() without a seed, so the system supplies one"
 )
 _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a state
 _WORD = 8  # bytes at least, of what tells streams apart
 _SEEDING = ("seed", "set_state", "setstate")
 _MOST = 100_000  # objects that are looked into
 _FEW_SEEDS, _MARK = 1 << 32, " few"  # after the digest of a generator with one of so many seeds
+_SEVERAL = 4  # words of a seed, each below 2^32, that together are no small number
+_BLOCK, _BLOCKS = 624, 64  # draws after which all of a Mersenne twister is another one, and how many of them
 _LEAST_ENTROPY = 1 << 96  # what the system gives has 128 bits
 _PART = "\n"  # between a file and the way from its globals to a generator
 
 
 def _digest(source: Source) -> str:
     words = f"{type(source).__name__} {noted(state_of(source))!r}"
-    entropy = getattr(getattr(source, "seed_seq", None), "entropy", None)
-    mark = _MARK if isinstance(entropy, int) and entropy < _FEW_SEEDS else ""
+    mark = _MARK if isinstance(source, np.random.BitGenerator) and _has_few_seeds(source) else ""
     return f"{hashlib.sha256(words.encode()).hexdigest()}{mark}"
+
+
+def _has_few_seeds(source: np.random.BitGenerator) -> bool:
+    """Whether it was started from a small number, or from something that its seed does not give.
+
+    What it was started from does not stand in its state where it was seeded in the old way.
+    """
+    seed: Foreign = getattr(source, "seed_seq", None)
+    entropy = getattr(seed, "entropy", None)
+    if isinstance(entropy, list | tuple) and len(entropy) < _SEVERAL:
+        entropy = max(map(int, entropy), default=0)
+    if isinstance(entropy, int) and entropy < _FEW_SEEDS:
+        return True
+    if not isinstance(source, np.random.MT19937):
+        return False
+    if seed is None:
+        return True
+    twin = np.random.MT19937(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
+    key = source.state["state"]["key"]
+    for _ in range(_BLOCKS):
+        if np.array_equal(twin.state["state"]["key"], key):
+            return False
+        twin.random_raw(_BLOCK)
+    return True
 
 
 def _stream_of(source: Source) -> str:
@@ -243,7 +267,7 @@ class Origins:
         is_systems = isinstance(entropy, int) and entropy >= _LEAST_ENTROPY
         if is_systems or any(_PART not in way for way in ways):
             return ""
-        shown = self._shown(ways[0]) if ways else "a generator that is kept between runs"
+        shown = self._shown(ways[0]) if ways else "a generator kept between runs"
         made = f"{shown}, made from the seed {entropy},"
         return UNTOLD.format(shown) if entropy is None else FIXED.format(made)
 
@@ -265,10 +289,7 @@ class Origins:
         for source in sources:
             other = first.setdefault(_stream_of(source), source)
             if self.state(other) != self.state(source):
-                ways = [
-                    (self._ways(one) or ["a generator that is kept between runs"])[0]
-                    for one in (other, source)
-                ]
+                ways = [(self._ways(one) or ["a generator kept between runs"])[0] for one in (other, source)]
                 yield TWINS.format(*map(self._shown, ways))
 
     def state(self, source: Source) -> str:

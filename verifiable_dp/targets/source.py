@@ -26,7 +26,8 @@ from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
 
 NOT_FOUND = (
-    "its code was written in a session or a notebook, so no command runs this record again: run the same cell"
+    "its code was written in a session or a notebook, so no command can re-run this record; run the same "
+    "cell again"
 )
 
 
@@ -204,13 +205,13 @@ class CodeSource:
             parts = [SourcePart(file.stem, file.absolute(), file.read_bytes())] if file.is_file() else []
         if not parts:
             raise InputError(
-                f"record: {self.path} is not found without running it, so it cannot be compared with "
-                "the record first; audit it again"
+                f"record: we cannot find {self.path} without running it, so we cannot compare it with the "
+                "record first; audit it again"
             )
         return parts
 
 
-TWO = "record: it names two programs to run, {!r} and {!r}, and is not run again"
+TWO = "record: it names two programs to run, {!r} and {!r}, so we do not re-run it"
 
 
 def load(reference: str, digests: Collection[str] | None = None) -> Foreign:
@@ -226,7 +227,7 @@ def load(reference: str, digests: Collection[str] | None = None) -> Foreign:
     parts = _named_way(reference)
     for part in parts:
         if digests is not None and part.sha256 not in digests:
-            raise InputError(f"target: {str(part.path)!r} has changed since the audit was asked for")
+            raise InputError(f"target: {str(part.path)!r} has changed since the audit was requested")
     return _loaded(reference, parts)
 
 

@@ -191,7 +191,7 @@ class TableWorld:
         except OddError as odd:
             raise self._refused(f"target: an arm must be a whole number, got {odd}") from None
         if np.size(arm) != 1:
-            raise self._refused(f"target: a pull must be of one arm, got {arm!r}")
+            raise self._refused(f"target: each pull must be of one arm, got {arm!r}")
         one = arm if np.ndim(arm) == 0 else np.ravel(arm)[0]
         if type(one) in (str, np.str_) or not (self.followed or one == np.floor(one)):
             raise self._refused(f"target: an arm must be a whole number, got {one!r}")
@@ -232,7 +232,7 @@ class TableWorld:
         if len(numbers) != 1:
             raise self._refused(
                 f"target: {method} of the environment was called with {len(args)} arguments, none of which "
-                "is recognised as the arm; name the arm's variable arm, action or index"
+                "we recognise as the arm; name the arm's variable arm, action or index"
             )
         return numbers[0]
 
@@ -317,8 +317,9 @@ def _answer(world: TableWorld, name: str, rng: Foreign = None) -> Foreign:
         if name in names:
             return value()
     raise AskedError(
-        f"target: it asks its environment for {name}, which we do not know; known are {', '.join(KNOWN)}; "
-        "audit the code with its own environment and give --reward file.py:function, which names what pays"
+        f"target: its code asks the environment for {name}, which we do not know; we know "
+        f"{', '.join(KNOWN)}; audit the code with its own environment, and give --reward file.py:function, "
+        "which returns a reward"
     )
 
 

@@ -41,7 +41,7 @@ def outside(sampler: PlaySampler, bounds: tuple[float, float] = (0.0, 1.0)) -> l
 
 def words(found: Outside) -> str:
     """In one line."""
-    return f"ends at {Path(found.file).name}:{found.line}: {found.words}; instead: {found.instead}"
+    return f"none, because of {Path(found.file).name}:{found.line}: {found.words}; instead, {found.instead}"
 
 
 @contextmanager

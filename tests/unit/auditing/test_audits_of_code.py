@@ -73,27 +73,27 @@ def answered():
 
 
 OTHERS = [
-    ("release", "claim", {"epsilon": 1.0}, "claim's epsilon 0.5, but 1.0 was asked"),
-    ("release", "claim", {"delta": 0.9}, "claim's delta 0.0, but 0.9 was asked"),
+    ("release", "claim", {"epsilon": 1.0}, "claim's epsilon is 0.5 instead of 1.0"),
+    ("release", "claim", {"delta": 0.9}, "claim's delta is 0.0 instead of 0.9"),
     ("release", "claim", {"adjacency": "zero-out"}, "claim's unit"),
-    ("release", "", {"seed": 0}, "seed 7, but 0 was asked"),
-    ("release", "plan", {"budget": "smoke"}, "budget 'quick', but 'smoke' was asked"),
+    ("release", "", {"seed": 0}, "seed is 7 instead of 0"),
+    ("release", "plan", {"budget": "smoke"}, "budget is 'quick' instead of 'smoke'"),
     ("release", "plan", {"runs": 500}, "runs"),
-    ("release", "level", {"alpha": 1e-9}, "alpha 1e-06, but 1e-09 was asked"),
-    ("release", "level", {"confidence": 0.5}, "confidence 0.95, but 0.5 was asked"),
-    ("release", "plan", {"detect": 9.0}, "detect 2.0, but 9.0 was asked"),
-    ("release", "plan", {"sequential": True}, "sequential False, but True was asked"),
-    ("release", "plan", {"numerics": True}, "numerics False, but True was asked"),
-    ("release", "plan", {"timeout": 9.0}, "timeout 60.0, but 9.0 was asked"),
-    ("release", "inputs", {"bounds": [0.0, 0.01]}, "bounds [0.0, 1.0], but [0.0, 0.01] was asked"),
-    ("release", "inputs", {"pairs": [[0.0, 0.0]]}, "pairs False, but True was asked"),
-    ("release", "target", {"name": "b.py:release"}, "target 'release', but 'b.py:release' was asked"),
-    ("release", "target", {"parameters": {"scale": 2}}, "parameters {}, but {'scale': 2} was asked"),
-    ("play", "inputs", {"horizon": 3}, "horizon 6, but 3 was asked"),
-    ("play", "inputs", {"n_arms": 3}, "n_arms 2, but 3 was asked"),
-    ("play", "claim", {"group": 3}, "group 2, but 3 was asked"),
-    ("play", "plan", {"curve": True}, "curve False, but True was asked"),
-    ("play", "plan", {"detect": 2.0}, "detect 3.0, but 2.0 was asked"),
+    ("release", "level", {"alpha": 1e-9}, "alpha is 1e-06 instead of 1e-09"),
+    ("release", "level", {"confidence": 0.5}, "confidence is 0.95 instead of 0.5"),
+    ("release", "plan", {"detect": 9.0}, "detect is 2.0 instead of 9.0"),
+    ("release", "plan", {"sequential": True}, "sequential is False instead of True"),
+    ("release", "plan", {"numerics": True}, "numerics is False instead of True"),
+    ("release", "plan", {"timeout": 9.0}, "timeout is 60.0 instead of 9.0"),
+    ("release", "inputs", {"bounds": [0.0, 0.01]}, "bounds is [0.0, 1.0] instead of [0.0, 0.01]"),
+    ("release", "inputs", {"pairs": [[0.0, 0.0]]}, "pairs is False instead of True"),
+    ("release", "target", {"name": "b.py:release"}, "target is 'release' instead of 'b.py:release'"),
+    ("release", "target", {"parameters": {"scale": 2}}, "parameters is {} instead of {'scale': 2}"),
+    ("play", "inputs", {"horizon": 3}, "horizon is 6 instead of 3"),
+    ("play", "inputs", {"n_arms": 3}, "n_arms is 2 instead of 3"),
+    ("play", "claim", {"group": 3}, "group is 2 instead of 3"),
+    ("play", "plan", {"curve": True}, "curve is False instead of True"),
+    ("play", "plan", {"detect": 2.0}, "detect is 3.0 instead of 2.0"),
 ]
 
 
@@ -105,7 +105,7 @@ def test_an_answer_to_another_question_is_refused(name, part, change, said, answ
     asked = {**asked, **change} if not part else {**asked, part: {**asked[part], **change}}
     with pytest.raises(InputError) as caught:
         answers.of_request(record, asked)
-    assert str(caught.value).startswith("target: another question was answered: ")
+    assert str(caught.value).startswith("target: its process answered another question: ")
     assert said in str(caught.value)
 
 
@@ -136,10 +136,10 @@ def play(rewards, rng):
     ("subject", "claims", "more", "said"),
     [
         ("dataclasses.replace(subject, name='b.py:play')", "claims", "more", "target 'b.py:play'"),
-        ("subject", "dataclasses.replace(claims, runs=2)", "more", "runs 2, but 9 was asked"),
-        ("subject", "dataclasses.replace(claims, beta=0.5)", "more", "beta 0.5, but None was asked"),
-        ("subject", "dataclasses.replace(claims, factor=0.5)", "more", "factor 0.5, but 1.0 was asked"),
-        ("subject", "claims", "{**more, 'seed': 0}", "seed 0, but 7 was asked"),
+        ("subject", "dataclasses.replace(claims, runs=2)", "more", "runs is 2 instead of 9"),
+        ("subject", "dataclasses.replace(claims, beta=0.5)", "more", "beta is 0.5 instead of None"),
+        ("subject", "dataclasses.replace(claims, factor=0.5)", "more", "factor is 0.5 instead of 1.0"),
+        ("subject", "claims", "{**more, 'seed': 0}", "seed is 0 instead of 7"),
         ("subject", "claims", "more", ""),
     ],
 )
@@ -157,7 +157,7 @@ def test_a_file_that_holds_an_algorithm_of_the_catalogue_has_no_record_of_its_ow
     made = "import verifiable_dp as vdp\none = vdp.make('dp-se', n_arms=2, horizon=64, epsilon=1.0)\n"
     (tmp_path / "a.py").write_text(made, "utf-8")
     line = refused(tmp_path, "audit", "a.py:one", "--budget", "smoke")
-    assert "a.py:one is dp-se of the catalogue: give dp-se" in line
+    assert "a.py:one is the catalogue algorithm dp-se: give dp-se" in line
 
 
 def test_options_of_every_kind_are_answered_as_asked():
@@ -742,7 +742,9 @@ def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
     assert conclude.lead(read_all([check.as_dict()])) == ""
     if lead is not None:
         said = conclude.lead(read_all([traced.with_lead(check, lead).as_dict()]))
-        assert said == f"we cannot tell whether noise hides what decides at {lead['file']}:{lead['line']}"
+        assert said == (
+            f"we cannot tell whether noise hides the values that decide at {lead['file']}:{lead['line']}"
+        )
         assert conclude.conclusion(read_all([traced.with_lead(check, lead).as_dict()])) == (
             "inconclusive",
             "lead",
@@ -860,7 +862,7 @@ def functional(rewards, rng):
     [(Awaited, 1.0, None), (AwaitedHalf, 2.0, None), (Locked, None, "unfollowed"), (functional, None, None)],
 )
 def test_a_line_that_is_not_followed_accuses_nobody(target, epsilon, what):
-    """It was said that raw data decides at a lock, at an await and where sums are added up."""
+    """It was said that raw data decide at a lock, at an await and where sums are added up."""
     played = BanditClass(target, GivenRole()) if inspect.isclass(target) else target
     bound, _, lead = traced.bound(played, target.__name__, Inputs(2, 8), 0.0)
     assert (bound and bound.epsilon) == (epsilon and pytest.approx(epsilon))

@@ -180,7 +180,9 @@ def test_a_test_may_go_on_for_further_budgets_within_the_cap(clock):
 
 def test_too_small_a_cap_says_what_is_enough(clock):
     target = Counted(clock, 2.0)
-    with pytest.raises(InputError, match=r"one play takes 2 s, so 30 seconds are enough for 15; .*--budget"):
+    with pytest.raises(
+        InputError, match=r"one play takes 2 s, so 30 seconds are enough for only 15; .*--budget"
+    ):
         audit(target, budget=30)
     assert target.calls <= 2
 
@@ -207,7 +209,7 @@ def test_slow_code_is_told_of_before_it_runs(clock):
 
     audit(target, budget=300, progress=progress)
     line, calls = next(row for row in said if row[0].startswith("one play takes 0.5 s"))
-    assert "makes up to 600 of them, about 5 min" in line
+    assert "makes up to 600 , which takes about 5 min" in line
     assert calls <= 3
 
 
@@ -875,7 +877,7 @@ def test_a_changed_line_and_all_after_it_are_dropped(tmp_path):
 def test_a_file_that_is_no_checkpoint_is_left_alone(tmp_path, content):
     path = tmp_path / "c"
     path.write_bytes(content)
-    with pytest.raises(vdp.InputError, match="is not a checkpoint; nothing was changed in it"):
+    with pytest.raises(vdp.InputError, match="is not a checkpoint, so we left it unchanged"):
         resume.Checkpoint(path, OF, print)
     assert path.read_bytes() == content
 
@@ -1149,7 +1151,9 @@ def test_a_rung_changes_nothing_but_the_state(name, kept):
         assert climb()["checks"] == []
         assert case.state() == before
     else:
-        with pytest.raises(AttributeError, match=f"{name} is set once: what a rung changes belongs in a"):
+        with pytest.raises(
+            AttributeError, match=f"{name} can be set only once; a field that a rung changes belongs in a"
+        ):
             climb()
 
 

@@ -135,7 +135,10 @@ def test_the_baseline_is_held_against_its_reference_by_what_others_see():
         ({"protects": "reward"}, "protects works only with your own code"),
         ({"contexts": 3}, "contexts work only with your own code"),
         ({"pairs": [TablePair(np.zeros((8, 2)), 0, 0, 1.0)]}, "pairs must be ContextPairs"),
-        ({"pairs": GAMES, "model": "central"}, "adversaries over contexts work only with model joint"),
+        (
+            {"pairs": GAMES, "model": "central"},
+            "for an algorithm, adversaries that choose contexts need model joint",
+        ),
     ],
 )
 def test_what_means_nothing_here_is_refused(given, words):
@@ -191,7 +194,7 @@ def test_the_users_of_both_worlds_follow_the_same_actions():
         assert (seen[0][game.round][0] != seen[1][game.round][0]).any()
 
 
-@pytest.mark.parametrize("mutant", ["half noise", "noise at leaves only"])
+@pytest.mark.parametrize("mutant", ["half noise", "noise only at leaves"])
 def test_adversaries_refute_mutants(mutant):
     (found,) = (m for m in registry.auditor("dp-lin-ucb").mutants if m.name == mutant)
     algorithm = found.make(vdp.make("dp-lin-ucb", **SMALL))
@@ -599,7 +602,7 @@ def test_the_record_holds_the_adversary_and_its_counterexample_runs_again(report
 
 def test_a_record_without_adversaries_is_re_run_by_the_version_that_made_it(report):
     pinned = report.record["plan"]
-    with pytest.raises(InputError, match="an earlier version made it"):
+    with pytest.raises(InputError, match="an earlier version wrote it"):
         of(reacting.Trial, pinned={**pinned, "sizes": {"runs": 4000, "probes": 10, "followed": 0}})
 
 
@@ -637,11 +640,11 @@ def test_all_adversaries_are_listed_and_their_sizes_are_in_the_plan(report):
     [
         (reacting.clipped_at_once, "it takes the users of all rounds at once"),
         (reacting.all_rewards, "it reads the rewards of several arms in one round"),
-        (reacting.unread, "it does not read the reward of each arm that it returns"),
+        (reacting.unread, "it does not read, round by round, the reward of the arm that it returns"),
         (reacting.typed, "contexts must be an array"),
         pytest.param(
             reacting.trial_many,
-            "play_many takes the users of all rounds, and of all runs, at once",
+            "play_many receives the users of all rounds and all runs at once",
             marks=pytest.mark.slow,
         ),
     ],
@@ -658,7 +661,7 @@ def test_an_adversary_can_be_given_as_a_pair():
     draft = of(reacting.Trial, LOOK, pairs=games, runs=1500)
     assert verdicts(draft) == {"refuted"}
     assert "reacting-users" not in [left["id"] for left in draft["not_covered"]]
-    with pytest.raises(InputError, match="no adversary can send this code its users one by one"):
+    with pytest.raises(InputError, match="an adversary cannot send users to this code one by one"):
         of(reacting.clipped_at_once, LOOK, pairs=games)
 
 
@@ -739,7 +742,7 @@ def test_given_instances_and_numbers_stay_alone():
 def test_a_bound_that_does_not_take_epsilon_is_held_at_one(bound, said):
     report = api.check_regret(Stays, **HERE_OF_TIGHTEST, bound=bound)
     assert (
-        "the bound does not take epsilon, so it was tested only at epsilon = 1.0" in report.summary()
+        "the bound has no parameter epsilon, so we tested it only at epsilon = 1.0" in report.summary()
     ) == said
 
 
@@ -815,7 +818,7 @@ def test_a_rival_object_keeps_what_it_was_made_with():
         ({"better_than": "dp-se", "rival_parameters": 3}, "rival_parameters must be a mapping"),
         (
             {"better_than": "dp-se", "rival_parameters": {"bate": 1}},
-            "dp-se takes no bate; its parameters are",
+            "dp-se has no parameter bate; its parameters are",
         ),
         ({"better_than": Episodes, "rival_parameters": {"bate": 1}}, "'bate' must be a parameter of"),
     ],

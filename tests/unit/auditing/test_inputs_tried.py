@@ -255,9 +255,7 @@ def test_code_that_used_no_noise_yet_is_told_the_horizon():
         record_of(fixed, 20)
 
 
-@pytest.mark.parametrize(
-    ("horizon", "said"), [(20, WORDS), (160, "some reward changes some action within 160 rounds")]
-)
+@pytest.mark.parametrize(("horizon", "said"), [(20, WORDS), (160, "within 160 rounds")])
 def test_inspect_says_it_where_it_may_play(tmp_path, horizon, said):
     name = "tests.unit.auditing.test_inputs_tried:play"
     done = run(tmp_path, "inspect", name, "--horizon", horizon, "--play")
@@ -267,7 +265,7 @@ def test_inspect_says_it_where_it_may_play(tmp_path, horizon, said):
 
 def test_a_long_horizon_ends_the_upper_bound_and_not_the_audit():
     found, why, _ = traced.bound(late_leak, "it", Inputs(2, 100_000), 0.0)
-    assert (found, why) == (None, traced.Ended("a run has too many rewards to be followed"))
+    assert (found, why) == (None, traced.Ended("a run has too many rewards for us to follow"))
 
 
 @pytest.mark.slow
@@ -843,6 +841,20 @@ def test_one_draw_for_several_rewards_is_no_report():
     assert checked(Collected, "central").result["holds"]
 
 
+def bounded(kind, model="local"):
+    _, function = taken(kind, GivenRole(CLAIM))
+    found, ended, _ = traced.bound(function, "x.py:x", Inputs(2, HORIZON), 0.0, Promise(CLAIM, model=model))
+    return found.epsilon if found else ended.what
+
+
+def test_a_local_claim_is_bounded_by_what_the_reports_of_a_reward_cost():
+    """Controls: bits that are too true, and rewards that are added up first, which has a central bound."""
+    assert bounded(Bits) == pytest.approx(CLAIM)
+    assert bounded(TooTrueBits) == pytest.approx(1.0)
+    assert "several rounds are combined" in bounded(Collected)
+    assert bounded(Collected, "central") == pytest.approx(CLAIM)
+
+
 def test_the_record_says_so_and_the_verdict_is_that_of_tracing():
     limits = {"n_arms": 2, "horizon": HORIZON, "budget": "smoke", "in_process": True}
     report = api.audit(TooLittle, epsilon=CLAIM, model="local", runs=400, **limits)
@@ -1050,8 +1062,8 @@ def test_what_a_program_is(given, kind):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"n_arms": 2}, r"horizon must be given for a command that plays \(--horizon T\)"),
-        ({"horizon": 5}, r"n_arms must be given for a command that plays \(--arms K\)"),
+        ({"n_arms": 2}, r"horizon must be given for a command that plays a bandit \(--horizon T\)"),
+        ({"horizon": 5}, r"n_arms must be given for a command that plays a bandit \(--arms K\)"),
         ({"n_arms": 2, "horizon": 5, "numerics": True}, "numerics works only with a mechanism"),
     ],
 )

@@ -428,7 +428,7 @@ def test_what_cannot_be_run_again_says_so():
         ({"better_than": play, "factor": 0}, "factor must be finite and greater than 0"),
         ({"bound": 1, "runs": 1}, "runs must be an integer of at least 2"),
         ({"bound": 1, "environments": [[0.5, 0.4]]}, "environments must have n_arms = 3"),
-        ({"bound": 1, "environments": 3}, "environments must be an environment"),
+        ({"bound": 1, "environments": 3}, "environments must be one or more environments"),
         ({"bound": 1, "parameters": {"widht": 1}}, "parameters: 'widht' must be a parameter of .*: lead"),
         ({"bound": 1, "parameters": {"lead": [1]}}, "parameters: lead must be a number"),
         ({"bound": 1, "horizon": None}, "horizon must be given"),
@@ -450,7 +450,7 @@ def test_unusable_arguments(change, message):
         (Uniform(3, None), "got an object of Uniform|target must be"),
         (vdp.Exec("cat"), "target must be Python code"),
         (lambda rewards, rng: rewards / 0, "play raised"),
-        (lambda n_arms: 3, "must return an Algorithm, a bandit or a play, got int"),
+        (lambda n_arms: 3, "must return an Algorithm, a bandit or a play function, got int"),
     ],
 )
 def test_unusable_targets(target, message):
@@ -459,7 +459,7 @@ def test_unusable_targets(target, message):
 
 
 def test_catalogue_theorems_take_no_claims():
-    with pytest.raises(InputError, match="runs needs bound, scaling or better_than"):
+    with pytest.raises(InputError, match="runs needs a claim of your own"):
         api.check_regret("nas", runs=5)
 
 

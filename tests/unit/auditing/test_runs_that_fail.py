@@ -18,7 +18,7 @@ from verifiable_dp.evidence import origins
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
-NOW_AND_THEN, HERE_AND_THERE = "some runs fail and others do not", "refuses some data and takes others"
+NOW_AND_THEN, HERE_AND_THERE = "some runs fail and others do not", "refuses some data, but accepts other data"
 
 
 def smoke(function):

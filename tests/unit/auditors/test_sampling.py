@@ -269,7 +269,7 @@ NOT_FOLLOWED = {
     "neither all Laplace nor all normal": drawing(laplace_at_first),
     "private values are kept, and values are compared": drawing(compared),
     "used twice in a run": drawing(lambda draw, state: replace(draw, slot=draw.slot % 2)),
-    "estimate is not a number for each arm": {
+    "estimate is not one number for each arm": {
         "start": lambda self, run: Wide.of(GaussianTS.start(self, run))
     },
     "memory is not a batch": {

@@ -83,8 +83,8 @@ BAD = [
         "defaults: 'budgets' is unknown; accepted: budget, require, seed, alpha",
     ),
     (BASE + "horizons = 3", "target 1 (own.py:right): 'horizons' is unknown; accepted: name, target"),
-    (BASE + 'exec = "x"', "must have either a key target or a key exec"),
-    ("[[targets]]\nname = 'x'", "must have either a key target or a key exec"),
+    (BASE + 'exec = "x"', "must have either the key target or the key exec"),
+    ("[[targets]]\nname = 'x'", "must have either the key target or the key exec"),
     (BASE + "budget = 0", "budget must be one of quick, standard, thorough or a positive number"),
     (BASE + "budget = true", "budget must be one of"),
     (BASE + "budget = 1" + "0" * 400, "budget must be one of"),
@@ -261,7 +261,7 @@ def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkey
     assert made == []
     campaign_file.run(path, out=brought, resume=True, progress=lines.append)
     assert made == ["tree-sum", "other-tree"]
-    assert lines[0] == "0 of 2 targets were finished before"
+    assert lines[0] == "0 of 2 targets were already finished"
     assert lines[1].startswith(
         "audited again, because you did not make these records on this machine: tree-sum"
     )
@@ -352,12 +352,12 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
             assert isinstance(said, vdp.Report)
         else:
             assert said.startswith(f"{name} on ")
-            assert "differs from the one on the machine that started the campaign" in said
+            assert "differs from the copy on the machine that started the campaign" in said
         (tmp_path / name).write_text(files[name]) if name in files else (tmp_path / name).unlink()
     (tmp_path / "beside.py").unlink()
     assert campaign_file._audited(task).startswith("beside.py on ")
     away = campaign_file._Task(task.entry, str(tmp_path / "none"), {})
-    assert "is not on" in campaign_file._audited(away)
+    assert "does not exist on" in campaign_file._audited(away)
 
 
 def test_resume_looks_at_what_lies_beside_the_code(folder):
@@ -401,7 +401,7 @@ def test_report_keeps_finished_evidence(tmp_path, monkeypatch):
         lines = []
         with pytest.raises(TypeError):  # nothing vouches for the copy: it is made again
             campaign.run(out=tmp_path / "brought", only=["tree-sum"], resume=True, progress=lines.append)
-        assert lines[0] == "0 of 1 algorithms were finished before"
+        assert lines[0] == "0 of 1 algorithms were already finished"
 
 
 # ---------------------------------------------------------------- when writing fails
@@ -452,7 +452,7 @@ def test_a_campaign_on_a_full_disk_can_be_resumed(tmp_path, monkeypatch):
     monkeypatch.undo()
     lines = []
     done = campaign_file.run(path, out=out, resume=True, progress=lines.append)
-    assert lines[0] == "1 of 2 targets were finished before"
+    assert lines[0] == "1 of 2 targets were already finished"
     assert done.exit_status == 0
 
 
@@ -460,9 +460,9 @@ def test_a_campaign_on_a_full_disk_can_be_resumed(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_one_line(place, report, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         report.save(place)
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         campaign_file.run(write(tmp_path, SMALL), out=place)
 
 
@@ -803,7 +803,7 @@ def test_a_record_of_other_code_than_that_beside_it_is_not_excused(project):
 def test_a_baseline_of_an_older_version_says_how_to_make_it_again(tmp_path):
     (tmp_path / "b.json").write_text('{"version": 1, "findings": []}')
     with pytest.raises(
-        InputError, match=r"version 1, which names no lines.*write it again with verifiable-dp"
+        InputError, match=r"version 1, which names no lines.*write a new one with verifiable-dp"
     ):
         Baseline.at(tmp_path / "b.json")
 
@@ -825,7 +825,9 @@ def test_a_comment_ignores_its_own_line_alone(project):
 )
 def test_a_file_that_is_no_baseline_is_refused(tmp_path, text):
     (tmp_path / "b.json").write_text(text)
-    with pytest.raises(InputError, match="is not a baseline; remove it, and write it with --write-baseline"):
+    with pytest.raises(
+        InputError, match="is not a baseline; remove it, and write a new one with --write-baseline"
+    ):
         Baseline.at(tmp_path / "b.json")
 
 

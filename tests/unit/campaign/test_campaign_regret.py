@@ -80,7 +80,7 @@ def test_the_worst_of_all_counts_and_the_record_runs_again(folder):
     assert run(folder, "verify", "out/fails/record.json", "--rerun").exit_code == 0
     said = list[str]()
     assert campaign_file.run(path, out=folder / "out", resume=True, progress=said.append).exit_status == 1
-    assert "3 of 3 targets were finished before" in said
+    assert "3 of 3 targets were already finished" in said
 
 
 def test_a_record_of_the_other_kind_answers_nothing(folder):
@@ -92,7 +92,10 @@ def test_a_record_of_the_other_kind_answers_nothing(folder):
         folder, '[[targets]]\nname = "holds"\ntarget = "own.py:play"\nepsilon = 1\narms = 2\nhorizon = 200\n'
     )
     judged = judge(folder / "out", [], path)
-    assert (judged.exit_status, judged.failed) == (2, [f"{path}: holds: its record has no such checks"])
+    assert (judged.exit_status, judged.failed) == (
+        2,
+        [f"{path}: holds: its record lacks the checks that this entry asks for"],
+    )
     # The other way round.
     (entry,) = entries.read(write(folder, rows("holds"))).entries
     record = verify(folder / "out/holds/record.json").record

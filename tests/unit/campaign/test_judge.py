@@ -24,8 +24,8 @@ def weak(data, size, rng):
 RIGHT, WRONG, WEAK = "a.py:right", "a.py:wrong", "a.py:weak"
 
 NO_REQUEST = (
-    "02-a/record.json: there is no request for it; audit again with --request request.json beside it, or "
-    "check the record alone with verify"
+    "02-a/record.json: there is no request for it; audit again with --request request.json in the same "
+    "folder, or check the record alone with verify"
 )
 
 
@@ -88,7 +88,7 @@ def test_a_record_of_another_job_under_the_same_name_hides_nothing(folder, made)
     renamed = sealed({**other.record, "target": {**other.record["target"], "name": WRONG}})
     provenance = {**renamed["provenance"], "request": refuted.record["provenance"]["request"]}
     copied = sealed({**renamed, "provenance": provenance})
-    for planted, said in ((other.record, "another request"), (renamed, "another request"), (copied, "")):
+    for planted, said in ((other.record, "the request in"), (renamed, "the request in"), (copied, "")):
         vdp.Report(planted).save(folder / "02-a")
         for given in ([], [str(kept)]):
             judged = judge(folder, [WRONG], None, Expected(given))
@@ -201,10 +201,10 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("seed = 7", "seed 0, but 7 was asked"),
-        ("epsilon = 0.1", "claim's epsilon 1.0, but 0.1 was asked"),
-        ('budget = "quick"', "budget 'smoke', but 'quick' was asked"),
-        ("bounds = [0, 2]", "bounds [0.0, 1.0], but [0.0, 2.0] was asked"),
+        ("seed = 7", "seed is 0 instead of 7"),
+        ("epsilon = 0.1", "claim's epsilon is 1.0 instead of 0.1"),
+        ('budget = "quick"', "budget is 'smoke' instead of 'quick'"),
+        ("bounds = [0, 2]", "bounds is [0.0, 1.0] instead of [0.0, 2.0]"),
         ("timeout = 60", ""),
     ],
 )

@@ -1,12 +1,15 @@
 """A record speaks of the code of its day: of which code, commit and question it is, and how old."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
+import types
 
+import msgspec
 import pytest
 
 import verifiable_dp as vdp
@@ -17,6 +20,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import provenance, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.opened import ABSENT
 from verifiable_dp.targets.source import file_digest
 
@@ -70,7 +74,7 @@ def test_an_old_record_does_not_pass_for_changed_code(folder):
         assert run(folder, *command).exit_code == 0
         done = run(folder, *command, "--source", ".")
         assert done.exit_code == 2
-        assert "source: b.py is not the file that was audited" in done.stderr
+        assert "source: b.py differs from the file that was audited" in done.stderr
     (folder / "a.py").unlink()
     assert run(folder, "verify", "kept/record.json", "--source", ".").exit_code == 2
 
@@ -205,7 +209,7 @@ def test_records_without_a_request_are_compared_by_their_source(folder):
     old = Record.of(sealed({**record, "provenance": provenance}))
     RecordOrigin(source=folder, max_age="1d").check(old)
     (folder / "a.py").write_text(CODE + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.py is not the file"):
+    with pytest.raises(InputError, match=r"a\.py differs from the file"):
         RecordOrigin(source=folder).check(old)
 
 
@@ -215,13 +219,13 @@ def test_the_catalogue_is_its_own_source(tmp_path):
     whole = report.record
     other = sealed({**whole["provenance"]["request"], "code": "0" * 64})
     changed = Record.of(sealed({**whole, "provenance": {**whole["provenance"], "request": other}}))
-    with pytest.raises(InputError, match="installed here is a different"):
+    with pytest.raises(InputError, match="installed here differs"):
         RecordOrigin(source=tmp_path).check(changed)
 
 
 def test_what_is_expected_of_folders_is_judged(folder):
     done = run(folder, "verify", "kept", "--commit", head(folder))
-    assert (done.exit_code, "judge takes a folder" in done.stderr) == (2, True)
+    assert (done.exit_code, "judge` for a folder" in done.stderr) == (2, True)
     assert run(folder, "verify", "kept/record.json", "--source", "nowhere").exit_code == 2
 
 
@@ -276,7 +280,7 @@ def test_what_the_code_reads_is_compared(reads, tmp_path):
         other = tmp_path / name.replace("/", "-")
         shutil.copytree(reads, other)
         (other / name).write_text((other / name).read_text() + " \n")
-        with pytest.raises(InputError, match=f"source: {name}, which the code read, is not the one"):
+        with pytest.raises(InputError, match=f"source: {name}, which the code read, differs"):
             RecordOrigin(source=other).check(record)
         again = audited(other)
         with pytest.raises(
@@ -425,6 +429,94 @@ def test_a_path_begins_where_its_repository_does(inner, tmp_path):
         (tmp_path / "src/.git").mkdir()
     found = provenance.place(str(tmp_path / "src/a.py"), run={"a.py": file_digest(tmp_path / "src/a.py")})
     assert found["dirty"] or not found["commit"]
+
+
+def test_what_was_loaded_before_the_audit_counts_for_no_commit(reads, monkeypatch):
+    """Broken variant: a function that was imported before counts as its file is now. Control: by its name."""
+    monkeypatch.chdir(reads)
+    mine = importlib.util.spec_from_file_location("mine_before", reads / "mine.py")
+    monkeypatch.syspath_prepend(str(reads))
+    module = importlib.util.module_from_spec(mine)
+    mine.loader.exec_module(module)
+    monkeypatch.delitem(sys.modules, "noise", raising=False)
+    there = {"runs": 400, "epsilon": 1.0}
+    for target, more in ((module.release, {}), ("mine.py:release", {"in_process": True})):
+        record = vdp.audit(target, **there, **more).parsed
+        with pytest.raises(InputError, match=r"was loaded before the audit|was given as an object"):
+            RecordOrigin(commit=head(reads)).check(record)
+    RecordOrigin(commit=head(reads)).check(vdp.audit("mine.py:release", **there).parsed)
+
+
+def test_modules_of_whoever_asks_are_not_those_of_the_code(folder, monkeypatch):
+    """Broken variant: the child of a process that has imported `b`, and changed it, runs with that one."""
+    (folder / "b.py").write_text("scale = 1e-9\n", "utf-8")
+    monkeypatch.chdir(folder)
+    changed = types.ModuleType("b")
+    changed.__file__, changed.scale = str(folder / "b.py"), 1.0
+    monkeypatch.setitem(sys.modules, "b", changed)
+    assert vdp.audit("a.py:right", epsilon=1.0, budget="smoke").verdict == "refuted"
+    monkeypatch.setattr(opened, "forget", lambda: None)
+    assert vdp.audit("a.py:right", epsilon=1.0, budget="smoke").verdict == "not_refuted"
+
+
+def test_a_file_of_the_same_name_is_another_one(folder, monkeypatch):
+    """Broken variant: a record of `decoy/a.py` of a commit passes for the commit's `a.py`."""
+    record = vdp.verify(folder / "kept/record.json").parsed
+    assert record.provenance.target.place == "a.py"
+    monkeypatch.chdir(folder)
+    RecordOrigin(commit=head(folder)).check(record)
+    place = {**record.as_dict()["provenance"]["target"], "place": "decoy/a.py"}
+    facts = {**record.as_dict()["provenance"], "target": place}
+    other = Record.of(sealed({**record.as_dict(), "provenance": facts}))
+    with pytest.raises(InputError, match=r"about decoy/a\.py, and from here a\.py is a\.py"):
+        RecordOrigin(commit=head(folder)).check(other)
+    (folder / "decoy").mkdir()
+    monkeypatch.chdir(folder / "decoy")
+    RecordOrigin(commit=head(folder)).check(other)
+    with pytest.raises(InputError, match=r"from here a\.py is decoy/a\.py"):
+        RecordOrigin(commit=head(folder)).check(record)
+
+
+TRIES = """
+try:
+    open(PLACE / "more.txt").read()
+except OSError:
+    pass
+"""
+
+
+def test_what_lies_in_the_place_of_a_file_of_the_commit_counts(reads, tmp_path, monkeypatch):
+    """Broken variants: an opening that fails is not noted; a folder passes for the file that is missing."""
+    place, there = tmp_path / "x", tmp_path / "there"
+    shutil.copytree(reads, place)
+    monkeypatch.chdir(place)
+    (place / "more.txt").write_text("0\n")
+    (place / "mine.py").write_text(READS + TRIES)
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "two")
+    shutil.copytree(place, there)
+    RecordOrigin(commit=head(place), source=there).check(audited(place))
+    (place / "more.txt").unlink()
+    (place / "more.txt").mkdir()
+    record = audited(place)
+    with pytest.raises(InputError, match=r"uncommitted changes \(more\.txt\)"):
+        RecordOrigin(commit=head(place)).check(record)
+    with pytest.raises(InputError, match=r"source: more\.txt, which the code read"):
+        RecordOrigin(source=there).check(record)
+    RecordOrigin(source=place).check(record)
+
+
+def test_a_hole_that_a_request_declares_is_not_left_out(folder):
+    """Broken variant: the record's own declarations are judged alone."""
+    record = vdp.verify(folder / "kept/record.json").parsed
+    asked = record.provenance.request
+    bad = {"unprotected_outputs": [{"what": "raw rewards", "readers": "public"}]}
+    stated = requests.checked(sealed({**asked.as_dict(), "declarations": bad}))
+    origin = RecordOrigin(request=stated)
+    with pytest.raises(InputError, match="declares what voids the promise"):
+        origin._declared(record, stated)
+    origin._declared(record, asked)
+    origin._declared(msgspec.structs.replace(record, declarations=bad), stated)  # it says so itself
 
 
 MECH = """#!{python}

@@ -227,7 +227,7 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert done.stdout == "every check of None\n"
     assert (
         done.exit_code,
-        "its evidence is only tested-paths; certified is required" in done.stderr,
+        "the evidence is only tested-paths; certified is required" in done.stderr,
     ) == (3, True)
     assert replaced.calls["requiring"] == (("asked", "certified"), {})
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), {**UNSET, "request": "requiring"})

@@ -392,7 +392,7 @@ def test_a_claim_says_what_is_protected_and_from_whom():
     joint = PrivacyClaim.of_users(1.0, 0.0, model="joint", protects="context")
     assert joint.as_dict()["protects"] == "context-joint"
     assert joint.protects.words == (
-        "the context and reward of one user, from everybody who sees the actions of all the others"
+        "the context and reward of one user, from everybody who sees the actions of all other users"
     )
     every = [(what, model) for what in ("context", "reward") for model in ("joint", "central")]
     said = [PrivacyClaim.of_users(1.0, 0.0, model=model, protects=what).protects for what, model in every]
@@ -627,7 +627,7 @@ def test_a_run_that_goes_through_the_rounds_gets_what_the_adversary_sends(form):
         assert np.array_equal(run.contexts[: t + 1], contexts[: t + 1])
     assert np.array_equal(run.rewards[np.arange(T), arms], rewards[np.arange(T), arms])
     run.check(arms)
-    with pytest.raises(AheadError, match="does not read the reward of each arm"):
+    with pytest.raises(AheadError, match="does not read, round by round, the reward of the arm"):
         run.check((arms + 1) % form.n_arms)
     with pytest.raises(IndexError):
         run.contexts[T]
@@ -667,7 +667,7 @@ def test_what_a_run_is_given_is_its_own():
 )
 def test_a_run_that_looks_ahead_or_at_other_rewards_is_stopped_even_if_it_catches_the_error(read):
     run = unfolding()
-    with pytest.raises(AheadError, match="no adversary can send this code its users one by one"):
+    with pytest.raises(AheadError, match="an adversary cannot send users to this code one by one"):
         read(run)
     with pytest.raises(AheadError):
         run.check(np.zeros(T, int))

@@ -62,7 +62,7 @@ def test_a_counter_refuses_every_older_copy(path, counter):
             place.chmod(0o600)
             refused(
                 lambda place=place: ALGORITHM.restore(place, noise=noise, counter=counter()),
-                "does not match the counter: it is an older copy",
+                "does not match the counter: either it is an older copy",
             )
     path.write_bytes(newest)
     with ALGORITHM.restore(path, noise=noise, counter=counter()) as back:
@@ -112,7 +112,7 @@ def test_of_two_sessions_on_copies_of_a_file_only_the_last_one_goes_on(kind, els
         assert goes_on() == 4
     shown = session.state.seen.tolist()
     for _ in range(2):
-        refused(lambda: session.update(0.5), "another session has used it")
+        refused(lambda: session.update(0.5), "another session used it too")
     assert session.state.seen.tolist() == shown
     session.close()
     refused(lambda: ALGORITHM.restore(path, noise=noise, counter=counter()), "an older copy")
@@ -360,7 +360,7 @@ def overtaken(path, counter, kind, rounds):
         session.update(0.5)
     except InputError as error:
         said = str(error)
-        assert "another session has used it" in said
+        assert "another session used it too" in said
         assert session.state.seen.tolist() == shown
     return session, json.loads(other.read_bytes())["public"]["seen"]["values"]
 
@@ -436,7 +436,7 @@ def test_sessions_that_begin_together_on_one_counter(path, counter):
         waiting = Waiting(counter(), lambda: forked(overtake))
         return ALGORITHM.session(noise=Logged(), path=path, counter=waiting)
 
-    refused(begin, "another session has used it")
+    refused(begin, "another session used it too")
     refused(lambda: ALGORITHM.restore(path, noise=Logged(), counter=counter()), "an older copy")
     assert ALGORITHM.restore(other, noise=Logged(), counter=counter()).rounds == 1
 
@@ -502,7 +502,7 @@ def test_a_session_with_a_counter_is_not_restored_without_it(path, counter):
     newest = path.read_bytes()
     for content in (backup, newest):
         path.write_bytes(content)
-        refused(lambda: ALGORITHM.restore(path, noise=noise), "was saved with a counter; give it")
+        refused(lambda: ALGORITHM.restore(path, noise=noise), "was saved with a counter; give that counter")
     assert ALGORITHM.restore(path, noise=noise, counter=counter()).rounds == 2
 
 

@@ -292,7 +292,7 @@ def test_a_folder_is_mounted_under_two_names(tmp_path):
         subprocess.run(["mount", "--bind", str(folder), str(other)], check=True)
         try:
             session = feed(ALGORITHM.session(noise=Logged(), path=folder / "s"), 2)
-            refused(lambda: ALGORITHM.restore(other / "s", noise=Logged()), "is open in another session")
+            refused(lambda: ALGORITHM.restore(other / "s", noise=Logged()), "is in use by another session")
             feed(session, 2).close()
             with ALGORITHM.restore(other / "s", noise=Logged()) as back:
                 assert back.rounds == 4
@@ -679,9 +679,9 @@ class Walk:
     def second(self):
         """Another session on the file, in this process or in another one."""
         if self.rng.randrange(3):
-            refused(lambda: self.open(self.place), "is open in another session")
+            refused(lambda: self.open(self.place), "is in use by another session")
         else:
-            assert "is open in another session" in forked(lambda: self.open(self.place))
+            assert "is in use by another session" in forked(lambda: self.open(self.place))
         return 1
 
     @contextlib.contextmanager
@@ -800,7 +800,7 @@ def test_broken_variants_draw_twice(name, quick, monkeypatch):
     ("place", "words"),
     [
         (".", "is a folder"),
-        ("missing/it.json", "cannot be written: no folder '.*missing'"),
+        ("missing/it.json", "cannot be written: there is no folder '.*missing'"),
     ],
 )
 def test_places_that_cannot_be_written(tmp_path, place, words):

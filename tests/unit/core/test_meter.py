@@ -84,7 +84,7 @@ SHORT = "of this length the run does not spend more than is promised"
 NO_LEAK = {
     **dict.fromkeys(
         [
-            *("noise of an arm is not reset", "one draw throughout", "the noise is the coin"),
+            *("noise of an arm is not reset", "one draw for everything", "noise reused as a coin"),
             *("one draw for all nodes", "one draw for all arms", "one draw for all epochs"),
             *("one draw for all actions", "one draw for all batches", "one draw for two steps"),
         ],

@@ -156,7 +156,7 @@ def test_the_spread_of_a_law_is_reached():
         (lambda: FiniteTypes([[0.5, 0.2]] * 2, chances=[0.5, 0.4]), "chances"),
         (lambda: Ordered(TYPES, "random"), "order must be one of"),
         (lambda: Ordered(3), "population must be"),
-        (lambda: TYPES.types([[0.5, 0.5, 0.0]]), "contexts must be contexts of the types"),
+        (lambda: TYPES.types([[0.5, 0.5, 0.0]]), "contexts must be among those of the types"),
         (lambda: TYPES.draw(np.random.default_rng(0), 3).regret([0, 1]), "actions must be 3"),
         (lambda: TYPES.draw(np.random.default_rng(0), 2).regret([0, 2]), "actions must lie in"),
     ],

@@ -96,7 +96,7 @@ def test_every_truncation_is_found(saved, path):
 )
 def test_other_files_are_refused(contents, path):
     path.write_bytes(contents)
-    refused(path, "not a session file, or damaged|digest")
+    refused(path, "not a session file, or is damaged|digest")
 
 
 def test_the_same_record_in_another_spelling_is_refused(saved, path):
@@ -154,7 +154,7 @@ def whole(*values):
         (setter("parameters", "epsilon", value=-1.0), "epsilon"),
         (setter("parameters", "epsilon", value="1"), "epsilon"),
         (setter("parameters", "colour", value=1), "colour"),
-        (setter("parameters", "n_arms", value=3), "public.active must be an array like"),
+        (setter("parameters", "n_arms", value=3), "public.active must be an array of the form"),
         (setter("parameters", "horizon", value=100), "block is not the one"),
         (setter("noise", value=[]), "noise"),
         (setter("noise", "kind", value="other"), "noise"),
@@ -164,24 +164,24 @@ def whole(*values):
         (setter("noise", "kind", value="given"), "noise"),
         (setter("rounds", value=6), "rounds"),
         (setter("rounds", value="5"), "rounds"),
-        (setter("public", value=[]), "public must be"),
+        (setter("public", value=[]), "public must have the form"),
         (setter("public", "epoch", value=None), "public must hold run, t, epoch, active"),
         (setter("public", "epoch", value=whole(10**6)), "public state is not valid"),
         (setter("public", "epoch", value=whole(3)), "block is not the one"),
-        (setter("public", "epoch", value=whole()), "public.epoch must be an array like"),
-        (setter("public", "epoch", value=whole(1, 1)), "public.epoch must be an array like"),
+        (setter("public", "epoch", value=whole()), "public.epoch must be an array of the form"),
+        (setter("public", "epoch", value=whole(1, 1)), "public.epoch must be an array of the form"),
         (setter("public", "epoch", value=whole(2**63)), "public.epoch is not an array"),
         (setter("public", "epoch", value=whole(True)), "public.epoch is not an array"),
         (setter("public", "epoch", value=whole(1.0)), "public.epoch is not an array"),
         (
             setter("public", "epoch", value={"dtype": "<f8", "shape": [1], "values": [ONE]}),
-            "must be an array like",
+            "must be an array of the form",
         ),
         (setter("public", "epoch", value={"dtype": "O", "shape": [1], "values": [1]}), "not an array"),
         (setter("public", "epoch", value={"dtype": "<i8", "shape": [2], "values": [1]}), "not an array"),
         (setter("public", "epoch", value={"dtype": "<i8", "shape": [-1], "values": [1]}), "not an array"),
         (setter("public", "epoch", value={"dtype": "<i8", "shape": 1, "values": [1]}), "not an array"),
-        (setter("public", "epoch", value=7), "public.epoch must be"),
+        (setter("public", "epoch", value=7), "public.epoch must have the form"),
         (setter("public", "run", value=whole(1)), "rounds"),
         (setter("public", "t", value=whole(10**9)), "block is not the one"),
         (setter("public", "t", value=whole(-5)), "block is not the one"),
@@ -194,9 +194,9 @@ def whole(*values):
         (setter("block", "done", value=None), "block.done"),
         (setter("block", "done", value=4), "rounds"),
         (setter("block", "sums", value=NAN), "block.sums must not hold NaN"),
-        (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array like"),
+        (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array of the form"),
         (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
-        (setter("block", "sums", value=None), "block.sums must be"),
+        (setter("block", "sums", value=None), "block.sums must have the form"),
         (setter("block", "active", value=None), "block is not the one"),
     ],
 )
@@ -298,7 +298,7 @@ def test_secure_noise_that_was_edited_to_a_seed_is_refused(path):
 def test_the_expected_epsilon_is_asked_for(path):
     with pytest.raises(TypeError, match="epsilon"):
         vdp.restore(path)
-    with pytest.raises(InputError, match=r"dp-se that promises 1\.0, 0\.0, not 0\.5, 0\.0"):
+    with pytest.raises(InputError, match=r"dp-se, which promises 1\.0, 0\.0, not 0\.5, 0\.0"):
         vdp.restore(path, epsilon=0.5)
     with pytest.raises(InputError, match="not None"):
         vdp.restore(path, epsilon=None)

@@ -423,13 +423,13 @@ def test_copies_and_pickles_are_refused(way, path):
 def test_a_file_is_open_in_one_session(path):
     noise = Logged()
     session = feed(ALGORITHM.session(noise=noise, path=path), 2)
-    refused(lambda: ALGORITHM.restore(path, noise=noise), "is open in another session")
-    assert "is open in another session" in forked(lambda: ALGORITHM.restore(path, noise=noise))
+    refused(lambda: ALGORITHM.restore(path, noise=noise), "is in use by another session")
+    assert "is in use by another session" in forked(lambda: ALGORITHM.restore(path, noise=noise))
     session.close()
     for call in (session.select, lambda: session.update(0.5), session.close):
         refused(call, "it was closed; restore it from its file")
     back = ALGORITHM.restore(path, noise=noise)
-    refused(lambda: ALGORITHM.restore(path, noise=noise), "is open in another session")
+    refused(lambda: ALGORITHM.restore(path, noise=noise), "is in use by another session")
     assert (back.rounds, noise.most) == (2, 1)
 
 
@@ -468,7 +468,7 @@ def test_folders_may_be_links(path):
     (path.parent / "real").mkdir()
     (path.parent / "folder").symlink_to("real")
     session = feed(ALGORITHM.session(noise=noise, path=path.parent / "folder" / "s"), 2)
-    refused(lambda: ALGORITHM.restore(path.parent / "real" / "s", noise=noise), "is open in another")
+    refused(lambda: ALGORITHM.restore(path.parent / "real" / "s", noise=noise), "is in use by another")
     (path.parent / "folder").unlink()
     (path.parent / "folder").symlink_to(".")  # the session stays where it was
     feed(session, 2).close()
@@ -523,7 +523,7 @@ def test_of_two_sessions_that_are_made_at_one_place_together_one_is_refused(path
         return make(**named)
 
     monkeypatch.setattr(tempfile, "mkstemp", meanwhile)
-    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
+    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session from it")
     assert os.listdir(path.parent) == [path.name]
     feed(first[0], 1).close()
     assert ALGORITHM.restore(path, noise=Logged()).rounds == 3
@@ -554,7 +554,7 @@ def test_a_file_system_without_hard_links_has_sessions(path, monkeypatch):
 
     monkeypatch.setattr(os, "link", none)
     feed(ALGORITHM.session(noise=Logged(), path=path), 1).close()
-    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
+    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session from it")
     assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
 
 
@@ -566,9 +566,13 @@ def test_a_file_system_without_locks_has_no_sessions(number, path, monkeypatch):
     ALGORITHM.session(noise=Logged(), path=path).close()
     with monkeypatch.context() as patch:
         patch.setattr(rights.fcntl, "flock", none)
-        refused(lambda: ALGORITHM.restore(path, noise=Logged()), "has no locks .*; keep it on a local one")
+        refused(
+            lambda: ALGORITHM.restore(path, noise=Logged()), "has no locks .*; keep the file on a local one"
+        )
         other = path.with_name("other")
-        refused(lambda: ALGORITHM.session(noise=Logged(), path=other), "has no locks .*; keep it on a local")
+        refused(
+            lambda: ALGORITHM.session(noise=Logged(), path=other), "has no locks .*; keep the file on a local"
+        )
         refused(lambda: FileCounter(path.with_name("c")).advance(0, 1), "cannot be used")
     assert os.listdir(path.parent) == [path.name]
     assert ALGORITHM.restore(path, noise=Logged()).rounds == 0
@@ -608,7 +612,7 @@ def test_another_process_is_refused_until_the_first_one_ends(path):
         command = [sys.executable, "-c", SECOND, str(path)]
         return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
 
-    assert "is open in another session" in second()
+    assert "is in use by another session" in second()
     session.close()
     assert second() == "taken\n"
     assert json.loads(path.read_bytes())["rounds"] == 1

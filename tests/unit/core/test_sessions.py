@@ -446,7 +446,7 @@ def test_an_interrupt_right_after_the_renaming_does_not_end_the_session(path, mo
         with pytest.raises(KeyboardInterrupt):
             session.update(0.5)
     assert session.rounds == 2
-    with pytest.raises(InputError, match="is open in another session"):
+    with pytest.raises(InputError, match="is in use by another session"):
         algorithm.restore(path, noise=noise)
     feed(session, 1).close()
     with algorithm.restore(path, noise=noise) as back:
@@ -457,7 +457,7 @@ def test_places_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     for session in (small("dp-se").session(seed=0), small("dp-se").session(noise=Counted())):
         for place, match in (
             (tmp_path, "is a folder|exists"),
-            (tmp_path / "missing" / "session", "cannot be written: (No such file|no folder)"),
+            (tmp_path / "missing" / "session", "cannot be written: (No such file|there is no folder)"),
         ):
             with pytest.raises(InputError, match=match):
                 session.save(place)
@@ -474,7 +474,7 @@ def test_another_file_is_not_written_over(path):
     with algorithm.session(noise=Counted(), path=path) as session:
         feed(session, 2)
     before = path.read_bytes()
-    with pytest.raises(InputError, match="exists; restore the session in it"):
+    with pytest.raises(InputError, match="exists; restore the session from it"):
         algorithm.session(noise=Counted(), path=path)
     assert path.read_bytes() == before
 
@@ -544,8 +544,8 @@ class Plain(Tally):
 @pytest.mark.parametrize(
     ("algorithm", "match"),
     [
-        (Tally(2, 6, "list"), "private must be arrays in dataclasses to be saved, got list"),
-        (Tally(2, 6, "object"), "private.reward must be an array like"),
+        (Tally(2, 6, "list"), "private must consist of arrays in dataclasses to be saved, got list"),
+        (Tally(2, 6, "object"), "private.reward must be an array of the form"),
         (Tally(2, 6, weigh=len), "parameter weigh cannot be saved"),
         (Tally(2, 6, weigh=float("inf")), "parameter weigh cannot be saved"),
         (Redrawn(Tally(2, 6)), "parameter inner cannot be saved"),
@@ -570,7 +570,7 @@ class Turning(Tally):
 
 def test_a_memory_that_changes_its_type_is_refused(path):
     session = feed(Turning(2, 6).session(seed=0), 1)
-    with pytest.raises(InputError, match="private must stay a Seen to be saved, got State"):
+    with pytest.raises(InputError, match="private must keep the type Seen to be saved, got State"):
         session.save(path)
 
 
@@ -657,7 +657,9 @@ def test_a_seed_that_nobody_expects_is_refused(quick):
 def test_a_session_is_saved_where_it_lives(quick):
     with small("dp-se").session(path=quick / "s") as mine:
         mine.save(quick / "s")
-        with pytest.raises(InputError, match=r"session: it is kept in .*; close it, move the file"):
+        with pytest.raises(
+            InputError, match=r"session: it is stored in .*; to move it, close the session, move the file"
+        ):
             mine.save(quick / "other")
     assert not (quick / "other").exists()
 
@@ -1106,5 +1108,5 @@ def test_an_update_returns_at_ticks(look, monkeypatch):
 def test_a_tick_is_some_seconds(tick):
     for most in (0, 60):
         assert Blocks(4).session(noise=Counted(), tick=most).rounds == 0
-    with pytest.raises(InputError, match="tick must be seconds from 0 to 60"):
+    with pytest.raises(InputError, match="tick must be a number of seconds from 0 to 60"):
         Blocks(4).session(noise=Counted(), tick=tick)

@@ -693,7 +693,7 @@ OFFENDERS = [
     ({"how": "publishes"}, "what is published differs although every release is the same"),
     ({"how": "overlaps"}, "blocks overlap"),
     ({"how": "decides"}, "decisions differ although every release is the same"),
-    ({"high": math.inf}, "one reward can move an answer without limit"),
+    ({"high": math.inf}, "one reward can change an answer without limit"),
     ({"n_arms": 11, "block": 11}, "n_arms must be at most 10"),
 ]
 
@@ -899,9 +899,9 @@ def test_of_bandits_that_play_one_arm_every_arm_is_tried():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("longer", "how long an arm is played depends on released values"),
-        ("louder", "a scale of noise depends on released values"),
-        ("elsewhere", "a scale of noise depends on released values"),
+        ("longer", "released values determine how long an arm is played"),
+        ("louder", "a noise scale depends on released values"),
+        ("elsewhere", "a noise scale depends on released values"),
     ],
 )
 def test_what_else_depends_on_released_values_is_refused(how, words):
@@ -1038,19 +1038,19 @@ def test_what_a_rule_that_halts_comes_to():
 
 
 OFF_THE_CHAIN = [
-    ({"n_arms": 2, "block": 2}, "private values are kept over blocks of several arms"),
-    ({"how": "normal"}, "values that are kept between blocks get normal noise"),
-    ({"horizon": 513}, "more than 512 blocks, and private values are kept between them"),
+    ({"n_arms": 2, "block": 2}, "it keeps private values over blocks of several arms"),
+    ({"how": "normal"}, "it adds normal noise to values that it keeps between blocks"),
+    ({"horizon": 513}, "more than 512 blocks, and keeps private values between them"),
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "one draw"}, "a draw is used twice in a run"),
-    ({"n_arms": 2, "how": "of all arms"}, "a reward enters releases of another arm"),
-    ({"halts": True, "how": "goes on"}, "a run goes on after a positive comparison"),
-    ({"halts": True, "how": "some go on"}, "a run goes on after a positive comparison"),
+    ({"n_arms": 2, "how": "of all arms"}, "a reward affects the releases of another arm"),
+    ({"halts": True, "how": "goes on"}, "a run continues after a positive comparison"),
+    ({"halts": True, "how": "some go on"}, "a run continues after a positive comparison"),
     (
         {"n_arms": 2, "chosen": True, "forgets": True, "growth": 1 + 1.03e-6, "horizon": 2},
         "depends on the path",
     ),
-    ({"n_arms": 2, "chosen": True}, "what a reward costs depends on the path"),
+    ({"n_arms": 2, "chosen": True}, "the cost of a reward depends on the path"),
 ]
 
 

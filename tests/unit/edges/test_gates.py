@@ -214,7 +214,8 @@ def test_which_files_are_baselines(content, read):
         place.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
         if read is None:
             said = (
-                f"baseline: {str(place)!r} is not a baseline; remove it, and write it with --write-baseline"
+                f"baseline: {str(place)!r} is not a baseline; remove it, and write a new one with "
+                "--write-baseline"
             )
             refused(lambda: Baseline.at(place), said)
         else:
@@ -312,7 +313,7 @@ SAYS = (
     "Each of these versions of the algorithm has one planted fault, in its privacy. "
     "The audit must catch those that break the promise. This audit caught "
 )
-SUITE = "The catalogue's suite, which overlaps with these, has"
+SUITE = "The catalogue's suite of broken variants, which overlaps with these, has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 

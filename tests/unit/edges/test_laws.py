@@ -171,7 +171,7 @@ def test_a_path_in_words(path, prefix, words):
     [(0, ()), (-1, ()), (1, (7,)), (2, (6,)), (0b100, (0b100,)), (0b111, (0b001,))],
 )
 def test_the_codes_of_a_path(removed, path):
-    """Of a removal that is not followed, one more than its bit set, the survivors."""
+    """Of a removal that we cannot follow, one more than its bit set, the survivors."""
     assert law._path((1, 7), removed) == (1, 7, *path)
 
 

@@ -202,7 +202,7 @@ def test_less_evidence_than_is_required_fails(ground, require, short):
     passed, _ = outcome(made, "audit", lambda: plugin._audits(request())("dp-se", **options))
     assert passed is not bool(short)
     if short:
-        assert f"resting on {short}, and {require} is required" in failed(made, **options)
+        assert f"the evidence is only {short}, but {require} is required" in failed(made, **options)
 
 
 def failed(made, **options):
@@ -490,7 +490,7 @@ def test_the_summary_names_the_longest_audits_first():
     said = summary(many)
     assert said[1] == "by phase: " + ", ".join(f"p{i} {i}.0 s" for i in range(12, 6, -1))
     assert [line[:8].strip() for line in said[2:-1]] == [f"{i}.0" for i in range(12, 2, -1)]
-    assert said[-1] == "            and 2 that took less"
+    assert said[-1] == "            and 2 that took less time"
     assert summary([(1.0, 0.0, "x", {})] * 10)[-1].endswith("t0")
 
 

@@ -164,10 +164,10 @@ def test_welch(variances, counts, wanted):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"sd": 0.0}, ["all 25 runs equal"]),
+        ({"sd": 0.0}, ["all 25 runs are equal"]),
         ({"sd": 1e-9}, []),
         ({"n": 1, "sd": 0.0}, []),
-        ({"n": 2, "sd": 0.0}, ["all 2 runs equal"]),
+        ({"n": 2, "sd": 0.0}, ["all 2 runs are equal"]),
         ({"bound": 100.01, "largest": 1e6}, ["a loose check: code with 10 times this mean would pass"]),
         ({"bound": 100.0, "largest": 1e6}, ["a loose check: code with 10 times this mean would pass"]),
         ({"bound": 99.9, "largest": 1e6}, []),
@@ -180,7 +180,7 @@ def test_limits_of_a_mean(changes, words):
     assert limits_of(Check.of("a", "mean_bound", numbers)) == words
 
 
-@pytest.mark.parametrize(("sd", "words"), [(0.0, ["all 25 runs equal"]), (5.0, [])])
+@pytest.mark.parametrize(("sd", "words"), [(0.0, ["all 25 runs are equal"]), (5.0, [])])
 def test_limits_of_a_mean_that_is_at_least(sd, words):
     numbers = {"n": 25, "mean": 10.0, "sd": sd, "bound": 5.0, "least": 0.0}
     assert limits_of(Check.of("a", "mean_at_least", numbers)) == words

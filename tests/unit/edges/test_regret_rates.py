@@ -125,11 +125,11 @@ def test_a_power_of_the_logarithm_is_divided_out(power):
         (0.46 + NEAR, 0.02, {}, "about 4 times as many runs"),
         (0.54 - NEAR, 0.02, {"at_most": True}, "about 4 times as many runs"),
         (0.549 - NEAR, 0.007, {}, "about 49 times as many runs"),
-        (0.549 - NEAR, 0.00708, {}, "a longer horizon or a larger gap"),  # 50.1 times
+        (0.549 - NEAR, 0.00708, {}, "to decide, use a longer horizon or a larger gap"),  # 50.1 times
         (0.549 - NEAR, 0.00707, {}, "about 50 times as many runs"),
-        (0.55, 0.02, {}, "a longer horizon or a larger gap"),
-        (0.56, 0.02, {"over": "K"}, "values of K over a wider range"),
-        (0.56, 0.02, {"over": "T"}, "a longer horizon or a larger gap"),
+        (0.55, 0.02, {}, "to decide, use a longer horizon or a larger gap"),
+        (0.56, 0.02, {"over": "K"}, "a wider range of K"),
+        (0.56, 0.02, {"over": "T"}, "to decide, use a longer horizon or a larger gap"),
     ],
 )
 def test_what_would_decide(slope, half, changes, words):

@@ -37,7 +37,7 @@ def test_who_wins_is_counted_first_and_where_comes_after():
     numbers = {"confidence": 0.99, "algorithms": ["p", "q"], "horizon": 1000, "order": 2.0, "rows": rows}
     found = SimpleNamespace(statistics=numbers, result=judged("table", numbers))
     counted = "Of 4 rows, p has the smaller clean regret in 3 and q in 0."
-    assert who_wins(found) == f"{counted} In 1 the interval of the difference contains 0."
+    assert who_wins(found) == f"{counted} In 1 of them, the interval of the difference contains 0."
     where = "p has the smaller regret on x (no outliers), all of y."
     assert where_they_win(found) == f"{where} The interval contains 0 on x (no outliers)."
 

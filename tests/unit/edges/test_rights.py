@@ -251,7 +251,7 @@ def test_so_long_a_lock_is_waited_for():
         slept, times = [], iter([100.0, 100.5, 100.75])
         clock = SimpleNamespace(monotonic=lambda: next(times), sleep=slept.append)
         with mock.patch.object(rights, "time", clock):
-            words = "another process has locked the folder of .*; end it"
+            words = "another process has locked the folder of .*; end that process"
             refused(lambda: FileCounter(here.path).advance(0, 1), words)
         assert slept == [0.001]
 
@@ -362,7 +362,7 @@ def test_a_handle_with_the_number_0_is_given_back_like_any_other():
 def test_a_file_is_taken_by_one():
     with place() as here:
         here.taken()
-        refused(lambda: here.right().take(here.path), "is open in another session")
+        refused(lambda: here.right().take(here.path), "is in use by another session")
 
 
 def test_what_is_not_taken():
@@ -423,7 +423,7 @@ OTHER = "does not match the counter"
         (None, Stamped(7), ""),
         (None, Stamped(0), ""),
         (None, Stamped(7, 0, (5,)), ""),
-        (None, Stamped(7, 1), "was saved with a counter; give it"),
+        (None, Stamped(7, 1), "was saved with a counter; give that counter"),
         (9, Stamped(7, 9, (3, 6)), ""),
         (6, Stamped(7, 9, (3, 6)), ""),
         (3, Stamped(7, 9, (3, 6)), ""),
@@ -506,7 +506,7 @@ def test_commits_close_what_they_replace():
 def test_what_lies_there_is_not_replaced():
     with place() as here:
         Path(here.path).write_bytes(b"other")
-        refused(lambda: here.right().commit(seal, here.path), "exists; restore the session in it")
+        refused(lambda: here.right().commit(seal, here.path), "exists; restore the session from it")
         assert (Path(here.path).read_bytes(), here.left()) == (b"other", ["session.json"])
 
 
@@ -552,7 +552,7 @@ def test_where_the_counter_has_to_be(at, goes):
             right._look(counter)
             assert right._at == at
         else:
-            refused(lambda: right.commit(seal, here.path), "is not where this session left it")
+            refused(lambda: right.commit(seal, here.path), "has changed since this session last used it")
             assert (right._at, here.left(), counter.asked) == (3, [], 0)
 
 
@@ -564,8 +564,8 @@ def test_where_the_counter_has_to_be(at, goes):
         ((5, 7), [9], ""),
         ((9,), [], ""),  # this one, of which the counter says that it was not done
         ((5, 9), [], ""),
-        ((8,), [], "another session has used it"),
-        ((5, 10), [], "another session has used it"),
+        ((8,), [], "another session used it too"),
+        ((5, 10), [], "another session used it too"),
     ],
 )
 def test_the_counter_is_brought_to_the_state(late, told, words):
@@ -686,7 +686,7 @@ def test_a_file_is_made_where_there_is_none():
             assert replace.call_count == replaced  # it would take the place of another's file
             assert (Path(here.path).read_bytes(), here.left()) == (content, ["session.json"])
         made.write_bytes(b"3")
-        refused(lambda: rights._new(str(made), here.path), "exists; restore the session in it")
+        refused(lambda: rights._new(str(made), here.path), "exists; restore the session from it")
         assert (Path(here.path).read_bytes(), made.read_bytes()) == (b"2", b"3")
 
 
@@ -699,7 +699,7 @@ def test_another_one_that_makes_the_file_meanwhile_is_first():
             return make(**named)
 
         with mock.patch.object(rights.tempfile, "mkstemp", making):
-            refused(lambda: right.commit(seal, here.path), "exists; restore the session in it")
+            refused(lambda: right.commit(seal, here.path), "exists; restore the session from it")
         assert (Path(here.path).read_bytes(), here.left()) == (b"other", ["session.json"])
         assert (right.generation, right.path) == (0, "")
 

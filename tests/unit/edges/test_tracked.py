@@ -354,11 +354,11 @@ def test_a_replay_gives_out_what_was_recorded():
         (chosen, lambda mine: chosen(mine, shape=(1, 3)), ELSEWHERE),
         (told, lambda mine: told(mine, draws=(1,)), ELSEWHERE),
         (told, lambda mine: told(mine, chances=(0.5,)), ELSEWHERE),
-        (told, lambda mine: told(mine, out=(2.0,), other=(3.0,)), "what is reported cannot occur"),
+        (told, lambda mine: told(mine, out=(2.0,), other=(3.0,)), "this report cannot occur"),
         (
             lambda mine: told(mine, (0, 1), (0.5, 0.5), (True, True), (1.0, 1.0), (0.0, 0.0)),
             lambda mine: told(mine, (0, 1), (0.5, 0.5), (True, True), (0.0, 2.0), (1.0, 3.0)),
-            "what is reported cannot occur",
+            "this report cannot occur",
         ),
     ],
 )

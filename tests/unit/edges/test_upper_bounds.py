@@ -194,7 +194,7 @@ def test_a_pure_loss_has_no_more_rho_or_mu_in_parts():
 @pytest.mark.parametrize("form", ["digest", "rho", "mu"])
 def test_what_has_no_rho_is_refused(form):
     inside = {"form": form, "epsilon": 0.1, "of": states("normal")}
-    with pytest.raises(InputError, match=f"the form {form} gives no rho"):
+    with pytest.raises(InputError, match=f"the form {form} does not give rho"):
         evaluated({"form": "rho", "of": inside}, DELTA)
 
 
@@ -362,8 +362,8 @@ def test_a_sum_with_noise_costs_what_its_noise_has_to_move():
     ],
 )
 def test_a_shown_number_may_not_move(up):
-    at = " at a corner" * isinstance(up, Corners)
-    with pytest.raises(InputError, match=f"^certificate: row 0 moves{at}$"):
+    at = " at a corner of the bounds" * isinstance(up, Corners)
+    with pytest.raises(InputError, match=f"^certificate: constraint 0 changes{at}$"):
         pattern(up=up)
 
 
@@ -374,7 +374,7 @@ def test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out():
     assert pattern(**right) == (Paid(0.5), Paid(0.5))
     # The other answer, turned: its lead falls if the unit rises, and noise has to go down.
     for wrong in ({"down": STILL}, {"down": falls}, {"otherwise": (STILL, STILL)}):
-        with pytest.raises(InputError, match="row 0 falls below 0"):
+        with pytest.raises(InputError, match="constraint 0 falls below 0"):
             pattern(**{**right, **wrong})
     assert pattern(**{**right, "up": rises, "otherwise": (falls, falls)}) == (Paid(0.5), Paid(0.5))
 
@@ -434,7 +434,7 @@ UNMOVED = MovedEntry(0.0, 2.0, (), True)
 )
 def test_where_noise_on_whole_numbers_moves_by_a_part(entries, shifts, right):
     frame = Frame((("geometric", 0.5), ("laplace", 0.0)), ())
-    said = "" if right else "noise on whole numbers moves by a fraction"
+    said = "" if right else "noise that takes whole numbers is shifted by a fraction"
     assert arithmetic.wrong(frame, entries, shifts) == said
 
 
@@ -506,11 +506,11 @@ def test_the_dearer_of_two(left, right, dearer):
         (">", 0.0, "", ""),
         ("=", 0.0, "", ""),
         (">", 1.5e-7, "", ""),  # less than a billionth of all that is added up, 202
-        (">", 2.5e-7, "row 1 falls below 0", "row 1 falls below 0 at a corner"),
-        ("=", 1.5e-7, "row 1 moves", ""),  # each entry by itself
-        ("=", 2.5e-7, "row 1 moves", "row 1 moves at a corner"),
+        (">", 2.5e-7, "constraint 1 falls below 0", "constraint 1 falls below 0 at a corner of the bounds"),
+        ("=", 1.5e-7, "constraint 1 changes", ""),  # each entry by itself
+        ("=", 2.5e-7, "constraint 1 changes", "constraint 1 changes at a corner of the bounds"),
         (">", -1.0, "", ""),
-        ("=", -1.0, "row 1 moves", "row 1 moves at a corner"),
+        ("=", -1.0, "constraint 1 changes", "constraint 1 changes at a corner of the bounds"),
     ],
 )
 def test_a_row_is_held_against_the_size_of_what_it_adds_up(relation, less, said, at_corners):
@@ -528,10 +528,17 @@ def test_a_constant_hides_what_it_is_larger_than():
     """A lead that falls by at most 2 stays where noise raises it by 2."""
     frame = Frame((("laplace", 0.0),), ((">", ((0, 1.0),)),))
     entry = MovedEntry(-2.0, 1.0, ((0, 1.0),))
-    for constant, said in ((2.0, ""), (2.5, ""), (1.9, "row 0 falls below 0"), (-2.0, "row 0 falls below 0")):
+    for constant, said in (
+        (2.0, ""),
+        (2.5, ""),
+        (1.9, "constraint 0 falls below 0"),
+        (-2.0, "constraint 0 falls below 0"),
+    ):
         assert arithmetic.wrong(frame, (entry,), LinearShifts(((0, constant, ()),))) == said
         ends = Corners((((0, constant),), ((0, constant),)))
-        assert arithmetic.wrong(frame, (entry,), ends) == (f"{said} at a corner" if said else "")
+        assert arithmetic.wrong(frame, (entry,), ends) == (
+            f"{said} at a corner of the bounds" if said else ""
+        )
 
 
 def test_noise_that_does_not_move_hides_nothing():
@@ -621,9 +628,9 @@ def test_what_rows_come_to():
     assert evaluated(changed(("profiles", 0, "groups"), []), 0.0) == 0.25
     assert evaluated(changed(("profiles", 0, "charges"), CHARGES), 0.0) == 1.5  # the dearer way
     assert evaluated({"form": "rho", "of": of_rows()}, DELTA) == zcdp_epsilon(1.25**2 / 2, DELTA)
-    with pytest.raises(InputError, match="row 0 moves"):
+    with pytest.raises(InputError, match="constraint 0 changes"):
         evaluated(changed(("frames", 0, "rows", 0, 1, 0, 1), 1.0), 0.0)
-    with pytest.raises(InputError, match="row 0 moves"):
+    with pytest.raises(InputError, match="constraint 0 changes"):
         evaluated({"form": "rho", "of": changed(("frames", 0, "rows", 0, 1, 0, 1), 1.0)}, DELTA)
     # The dearest unit of the dearest path; nothing for a path without units, too much for no path.
     units = {"profiles": [{"groups": [[0, 1, times]]} for times in (1, 3, 2)]}
@@ -647,10 +654,14 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (("frames", 0, "rows", 0, 1), [[2, 2.0]], "frames.0: a row must name draws of the frame, each once"),
-        (("frames", 0, "rows", 0, 1), [[0, 1.0], [0, 1.0]], "frames.0: a row must name draws"),
+        (
+            ("frames", 0, "rows", 0, 1),
+            [[2, 2.0]],
+            "frames.0: each row must name draws of its frame, each once",
+        ),
+        (("frames", 0, "rows", 0, 1), [[0, 1.0], [0, 1.0]], "frames.0: each row must name draws"),
         (("patterns", 0, "frame"), 1, "patterns.0: there is no frame 1"),
-        (("frames", 0, "rows"), [["=", [[2, 2.0]]], ["=", []]], "frames.0: a row must name draws"),
+        (("frames", 0, "rows"), [["=", [[2, 2.0]]], ["=", []]], "frames.0: each row must name draws"),
         (("patterns", 0, "entries"), [[1.5, 1.0, []], [0.0, 1.0, []]], "patterns.0: an entry must"),
         ((*ENTRY, 0), 1.5, "patterns.0: an entry must have least <= most, and name rows of the frame"),
         ((*ENTRY, 0), 1.0, ""),

@@ -62,7 +62,7 @@ def nested(depth):
             f'{{"{"k" * 70}": 1, "{"k" * 70}": 1}}',
             f"record: corrupted: key '{'k' * 60}' occurs twice in one object",
         ),
-        ('{"a": "\\ud800"}', "record: 'r.json' is corrupted: it holds half a surrogate pair"),
+        ('{"a": "\\ud800"}', "record: 'r.json' is corrupted: it contains half of a surrogate pair"),
         (nested(66), "record: 'r.json' is nested too deeply"),
     ],
 )
@@ -97,8 +97,8 @@ def test_a_digest_is_that_of_all_other_values():
     verify.check_digest({**values, "digest": digest})
     refused(
         lambda: verify.check_digest({**values, "a": 2, "digest": digest}, "errata"),
-        f"errata: edited or corrupted: its digest is {verify.shortened(digest)}, but its values have "
-        f"{verify.digest({'a': 2, 'b': [1.5, None]})}",
+        f"errata: edited or corrupted: its digest is {verify.shortened(digest)}, but the digest of its "
+        f"values is {verify.digest({'a': 2, 'b': [1.5, None]})}",
     )
     with pytest.raises(InputError, match=r"^record: edited or corrupted: its digest is null, but"):
         verify.check_digest(values)
@@ -107,7 +107,7 @@ def test_a_digest_is_that_of_all_other_values():
 # ---------------------------------------------------------------- what must agree
 
 VARIANT = {"of": "algorithm", "parameter": "noise", "stated": "nominal"}
-ALIGNED = "record: power must agree with alignment: any excess over the claim"
+ALIGNED = "record: power must agree with alignment, which finds any excess over the claim"
 TRIED = "record: power.black_box must belong to a variant that was tried"
 SAMPLED = "record: power must agree with power.black_box"
 ROWS = [[1.5, 1.25, 0.5], [1.75, 1.6, 0.96]]
@@ -249,10 +249,10 @@ def test_the_versions_of_libraries_are_named(written, said):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("", False), "no signature was looked for; counts not run again"),
-        (("", True), "no signature was looked for; run again, every count is the same"),
-        (("signed", False, "row"), "signed; rows not run again"),
-        (("signed", True, "row"), "signed; run again, every row is the same"),
+        (("", False), "no signature was looked for; the runs were not repeated"),
+        (("", True), "no signature was looked for; re-run: every count is the same"),
+        (("signed", False, "row"), "signed; the runs were not repeated"),
+        (("signed", True, "row"), "signed; re-run: every row is the same"),
     ],
 )
 def test_what_neither_digest_nor_schema_say(given, said):

@@ -151,7 +151,7 @@ def test_the_command_asks_for_what_is_required(program, require, status, tmp_pat
     done = finished(tmp_path, *asked, *answer, "--require", require)
     assert done.returncode == status
     found = "every-path" if program == "commit" else "tested-paths"
-    said = f"is not refuted, but its evidence is only {found}; --require asks for {require}"
+    said = f"is not refuted, but the evidence is only {found}; --require asks for {require}"
     assert (said in done.stderr) == (status == 3)
     judged = finished(tmp_path, "judge", ".", f"leaving.py:{program}", "--require", require)
     assert (judged.returncode, said in judged.stderr) == (status, status == 3)
@@ -168,7 +168,7 @@ def test_a_campaign_asks_for_what_is_required(tmp_path):
     done = finished(tmp_path, "campaign", "all.toml", "--require", "every-path")
     assert done.returncode == 3
     assert (
-        "greedy is not refuted, but its evidence is only tested-paths; --require asks for every-path"
+        "greedy is not refuted, but the evidence is only tested-paths; --require asks for every-path"
         in done.stderr
     )
     assert "commit is not refuted, but" not in done.stderr
@@ -187,7 +187,7 @@ def test_a_test_asks_for_what_is_required(pytester):
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=2)
-    result.stdout.fnmatch_lines(["*resting on tested-paths, and every-path is required*"])
+    result.stdout.fnmatch_lines(["*the evidence is only tested-paths, but every-path is required*"])
     result.stdout.fnmatch_lines(["*require must be one of detectable, tested-paths, every-path, certified*"])
 
 

@@ -197,7 +197,7 @@ def test_the_correct_algorithm_is_not_refuted(name, changes):
 
 
 @pytest.mark.parametrize(
-    "name", ["half noise", "one draw for all arms", "raw comparison", "noise of means on sums"]
+    "name", ["half noise", "one draw for all arms", "raw comparison", "sums with the noise of means"]
 )
 def test_mutants_are_refuted(two_arms, name):
     algorithm, pairs = two_arms
@@ -879,7 +879,10 @@ def test_group_privacy_of_randomised_response_is_what_the_claim_says():
         (lambda: PrivacyClaim(1.0, 0.0, rho=0.5), "delta"),
         (lambda: PrivacyClaim(0.5, 1e-5, rho=0.5), "epsilon must be at least"),
         (lambda: PrivacyClaim.zcdp(0.0, 1e-5), "rho"),
-        (lambda: claims.group(PrivacyClaim(1.0, 1e-3), 12), "says nothing about 12: for them its delta"),
+        (
+            lambda: claims.group(PrivacyClaim(1.0, 1e-3), 12),
+            "says nothing about 12 events, because their delta",
+        ),
         (lambda: claims.group(claims.group(PrivacyClaim(1.0), 2), 2), "one event"),
         (lambda: claims.group(PrivacyClaim(1.0), 0), "group"),
         (lambda: Relation("event", 2), "group"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.user_code import choices, held, language, turns
+from tests.user_code.searching.evaluated import evaluated
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.language import Language
@@ -30,7 +31,7 @@ def found(function, most=6):
     return explore(Program(function, (HORIZON, 2), (0.0, 1.0)), 2, most=most)
 
 
-@pytest.mark.parametrize("play", language.LEAKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", [*language.LEAKS, evaluated], ids=lambda f: f.__name__)
 def test_what_a_draw_decides_without_a_branch_has_no_bound(play):
     got = found(play)
     assert got.epsilon() == float("inf")

@@ -135,8 +135,8 @@ def test_scaling_with_noisy_points_is_inconclusive():
     ("rate", "margin", "over", "advice"),
     [
         (lambda x: x**0.5, 0.01, "T", "; about 2 times as many runs would be enough to decide"),
-        (lambda x: x**0.6, 0.09, "T", "; a longer horizon or a larger gap would decide"),
-        (lambda x: x**0.6, 0.09, "K", "; values of K over a wider range, or more runs, would decide"),
+        (lambda x: x**0.6, 0.09, "T", "; to decide, use a longer horizon or a larger gap"),
+        (lambda x: x**0.6, 0.09, "K", "; to decide, use a wider range of K, or more runs"),
         (lambda x: x**0.5, 0.1, "T", ""),
     ],
 )
@@ -170,7 +170,9 @@ def test_the_horizon_that_would_decide_is_named(slope, decided):
     near = fitted(100 * (named / 100) ** 0.6, slope)
     assert near.verdict == "inconclusive"
     again = (
-        float(in_words(near).rpartition("T = ")[2].partition(" ")[0]) if "from T" in in_words(near) else named
+        float(in_words(near).rpartition("T = ")[2].partition(" ")[0])
+        if "size, T" in in_words(near)
+        else named
     )
     assert 0.5 < again / named < 2
 
@@ -178,8 +180,10 @@ def test_the_horizon_that_would_decide_is_named(slope, decided):
 def test_what_a_wide_margin_lets_pass_is_named_and_from_where_a_narrow_one_does_not():
     wide = fitted(150, 0.6, 0.15, over="T")
     assert wide.verdict == "inconclusive"
-    told = in_words(wide).partition("; T^0.6 would also pass: the claim (0.5, 0.05) tells the two apart ")[2]
-    named = float(told.removeprefix("with errors of this size from T = ").removesuffix(" on"))
+    told = in_words(wide).partition(
+        "; T^0.6 would also pass; the claim (0.5, 0.05) would tell the two rates apart "
+    )[2]
+    named = float(told.removeprefix("from T = ").removesuffix(" on, with errors of this size"))
     assert fitted(1.3 * named, 0.6).verdict == "contradicted"
     assert fitted(1.3 * named, 0.5).verdict == "consistent"
     assert fitted(100 * (named / 100) ** 0.6, 0.6).verdict == "inconclusive"

@@ -124,12 +124,12 @@ def test_a_wrong_proposal_is_refused(moves, most, said):
 def test_what_is_shown_must_be_what_was_said():
     """Else both sides may do alike what nobody has looked at."""
     found = tried(noisy_sum, {key(noisy_sum): Move(-1.0)}, shown=0.0)
-    assert found.wrong == "a run returns something other than what was traced"
+    assert found.wrong == "a run returns something other than the traced run"
 
 
 def test_what_is_asked_for_must_not_follow_from_the_data():
     for program in (as_often_as_data, as_wide_as_data):
-        assert tried(program, {}).wrong == "a neighbour asks for other draws"
+        assert tried(program, {}).wrong == "a run on a neighbouring input asks for other draws"
         assert tried(program, {}, right=LEFT).wrong == ""
 
 
@@ -249,12 +249,15 @@ def test_what_a_certificate_says_of_a_run_is_tried(said, wrong):
     assert bool(found) == bool(wrong)
 
 
+LEFT_OUT = "the certificate leaves out values that change on a neighbouring input"
+
+
 def test_a_certificate_must_name_the_unit_and_no_draw_twice():
     right, one = certified_sum("laplace", 2.0, 1.0, 1.0), key(noisy_sum)
-    assert told_of_the_sum(right, one, 2.0, unit=0) == "the certificate leaves out what a neighbour moves"
+    assert told_of_the_sum(right, one, 2.0, unit=0) == LEFT_OUT
     groups = [MovedGroup(0, (1.0,), (one,))] * 2
     often = structs.replace(right, profiles=(Profile(((0, 1, 2),)),))
-    assert hidden(right, 1, groups, Move).wrong == "the certificate leaves out what a neighbour moves"
+    assert hidden(right, 1, groups, Move).wrong == LEFT_OUT
     assert hidden(often, 1, groups, Move).wrong == "the certificate counts a draw twice"
     assert hidden(often, 1, groups[:1], lambda key, by: None).moves is None
 

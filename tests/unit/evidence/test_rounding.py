@@ -303,9 +303,9 @@ def test_what_a_table_comes_down_to():
 @pytest.mark.parametrize(
     ("lines", "branches", "said"),
     [
-        ([3], 1, "a condition always comes out as in 5 plain runs (line 3: "),
-        ([3], 2, "conditions always come out as in 5 plain runs (line 3: "),
-        ([3, 9], 2, "conditions always come out as in 5 plain runs (lines 3, 9: "),
+        ([3], 1, "a condition always has the same outcome as in 5 plain runs (line 3: "),
+        ([3], 2, "conditions always have the same outcome as in 5 plain runs (line 3: "),
+        ([3, 9], 2, "conditions always have the same outcome as in 5 plain runs (lines 3, 9: "),
     ],
 )
 def test_conditions_that_are_closed_are_told_one_or_many(lines, branches, said):
@@ -364,8 +364,8 @@ def test_what_a_form_takes(form, values):
 @pytest.mark.parametrize(
     ("form", "values", "said"),
     [
-        (Either, {}, "exactly one of runs and counts must be there"),
-        (Either, {"runs": 0, "counts": 0}, "exactly one of runs and counts must be there"),
+        (Either, {}, "exactly one of runs and counts must be given"),
+        (Either, {"runs": 0, "counts": 0}, "exactly one of runs and counts must be given"),
         (Only, {"carried": False}, "carried must be true, or absent"),
         (Only, {"carried": True, "more": 1}, "more"),
         (Wide, {"size": 1, "more": True}, "more|bool"),

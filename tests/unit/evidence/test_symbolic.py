@@ -68,11 +68,11 @@ from verifiable_dp.targets.roles import GivenRole
 
 # Right programs outside of the language of bounds (`evidence.judge.language`), with what ends the bound.
 OUTSIDE = {
-    bounded.lazy_ucb: "the number of iterations of a loop may depend on a draw",
-    seldom.special_methods: "defines __len__, which Python calls by itself",
+    bounded.lazy_ucb: "the number of iterations of a loop may depend on a random draw",
+    seldom.special_methods: "defines __len__, which Python calls implicitly",
     seldom.more_noise_by_where: "how much noise there is",
-    bounded.tree_of_sums: "the number of iterations of a loop may depend on a draw",
-    bounded.rejection: "how much noise there is, or how much data counts, may depend on a draw",
+    bounded.tree_of_sums: "the number of iterations of a loop may depend on a random draw",
+    bounded.rejection: "the amount of noise, or the weight of the data, may depend on a random draw",
 }
 
 
@@ -137,7 +137,7 @@ def test_a_loop_need_not_be_skipped_where_no_draw_decides_that(play):
 @pytest.mark.parametrize("play", RARE, ids=lambda f: f.__name__)
 def test_a_loop_that_seldom_goes_another_way_ends_the_bound(play):
     got = found(play)
-    assert got.failure == "a branch that no traced run takes both ways" or got.epsilon() > 1000
+    assert got.failure == "no traced runs take both sides of this branch" or got.epsilon() > 1000
 
 
 @pytest.mark.parametrize("play", inside(seldom.RIGHT), ids=lambda f: f.__name__)
@@ -196,7 +196,7 @@ def test_no_premise_of_a_bound_is_taken_for_granted(play):
 
 def test_what_a_program_returns_in_a_sequence_of_its_own_is_looked_at():
     got = found(lambda rewards, rng: deque(int(r > 0.5) for r in rewards[:, 0]))
-    assert "what is returned is deque" in got.words()
+    assert "the code returns deque" in got.words()
 
 
 @pytest.mark.parametrize("play", functions_of(elsewhere), ids=lambda f: f.__name__)
@@ -620,7 +620,7 @@ def test_frames_that_leak_have_no_bound_within_the_claim(play):
     assert _explored_of_frames(play).epsilon() >= 2 * frames.EPSILON * (1 - 1e-9)
 
 
-# Questions that ask no method of a tracked number: they end the bound, or are answered truthfully.
+# Questions that ask no method of data or noise: they end the bound, or are answered truthfully.
 
 
 def found_of_identity(function, *, most=14) -> PathFound:
@@ -652,11 +652,11 @@ def test_questions_about_public_things_end_no_bound(play):
 
 
 WORDS = (
-    "how much noise there is, or how much data counts, may depend on a draw",
-    "the number of iterations of a loop may depend on a draw",
-    "takes an amount of data or noise that may depend on a draw",
+    "the amount of noise, or the weight of the data, may depend on a random draw",
+    "the number of iterations of a loop may depend on a random draw",
+    "reads an amount of data or noise that may depend on a random draw",
     *(
-        f"gives {name} data or noise together with a number that may take a special value in rare draws"
+        f"gives {name} data or noise, together with a number that may take a special value in rare draws"
         for name in ("max", "min", "clip")
     ),
 )
@@ -727,7 +727,7 @@ def test_normal_noise_costs_the_distance_of_matrices():
 
 @pytest.mark.parametrize("leak", [crowds.bare_gram, crowds.leaves])
 def test_sums_without_noise_have_no_bound(leak):
-    assert "raw rewards has no bound" in found_of_contexts(leak, horizon=3)
+    assert "raw rewards changes" in found_of_contexts(leak, horizon=3)
 
 
 def test_what_another_user_brought_decides_nothing():
@@ -891,7 +891,7 @@ def test_the_edges_of_a_number(const, raw, loose, edges):
 
 @pytest.mark.parametrize("exponent", [1, 1.0])
 def test_the_first_power_is_the_number(exponent):
-    """Broken variant: a power of a tracked number is asked of the number itself, without end."""
+    """Broken variant: a power of data or noise is asked of the number itself, without end."""
     term = Term(WORLD, 1.0, {Entry("reward"): 3.0}, {})
     assert terms.power(term, exponent) is term
 
@@ -907,7 +907,7 @@ def test_what_holds_more_than_numbers_ends_the_bound(seldom):
         return noted.right_but_for_what_is_seldom(rewards, rng, seldom)
 
     done = explore(Program(play, (4, 2), (0.0, 1.0)), 2, most=18)
-    assert ("which can show a reader more" in str(done.failure)) == (seldom is not noted.plainly)
+    assert ("which can tell a reader more" in str(done.failure)) == (seldom is not noted.plainly)
     assert bool(done.failure) == (seldom is not noted.plainly)
 
 

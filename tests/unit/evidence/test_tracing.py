@@ -771,7 +771,7 @@ def test_other_randomness_is_noted_and_never_accused(function, noted):
     assert bool(done.statistics["notes"]) == noted
     if noted:
         assert done.statistics["notes"][0]["file"] == __file__
-        assert "not the generator it is given" in done.statistics["notes"][0]["what"]
+        assert "not the generator that we pass" in done.statistics["notes"][0]["what"]
 
 
 def test_what_is_made_from_a_seed_is_not_said_to_be_unrepeatable():
@@ -783,7 +783,7 @@ def test_what_is_made_from_a_seed_is_not_said_to_be_unrepeatable():
     assert done.verdict == "not_refuted"
     (said,) = {note["what"] for note in done.statistics["notes"]}
     assert "made from a seed" in said
-    assert "cannot be repeated" not in said
+    assert "cannot repeat" not in said
 
 
 def test_process_wide_draws_are_followed_by_their_law():

@@ -671,7 +671,7 @@ def test_what_is_not_followed_is_said_and_never_within_the_claim(choose):
     assert judged("tracing", done.statistics) == done.result
     if not done.statistics["leads"]:
         words = in_words(done)
-        assert f"not followed from line {line}" in words
+        assert f"could not follow the code from line {line}" in words
         assert "lead" not in words
 
 

@@ -185,10 +185,10 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
 def test_what_was_checked_is_told():
     """Replays need a re-run; of other bounds there is nothing to tell."""
     statistics = tracing(traced()).check(PrivacyClaim(1.0)).statistics
-    assert examined(statistics) == "1 row of the proof checked, replays not run again"
+    assert examined(statistics) == "1 row of the proof checked, replays not repeated"
     founded = examined({**statistics, "premises": [*FOUNDED, {**FOUNDED[0], "tested_by": "tracing"}]})
-    assert founded == "1 row of the proof checked, 3 of 4 assumptions untested, replays not run again"
-    assert examined(statistics, rerun=True).endswith("replays run again")
+    assert founded == "1 row of the proof checked, 3 of 4 assumptions untested, replays not repeated"
+    assert examined(statistics, rerun=True).endswith("replays repeated")
     assert examined(bound(sums()).check(PrivacyClaim(1.0)).statistics) == ""
 
 

@@ -417,7 +417,7 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch, good):
     first, second = done.stdout.splitlines()
     assert first == "signature holds: Ed25519 key sha256:00"
     assert second.startswith("record of tree-sum: ")
-    assert "; signature holds: Ed25519 key sha256:00; counts not run again" in second
+    assert "; signature holds: Ed25519 key sha256:00; the runs were not repeated" in second
 
 
 @pytest.mark.parametrize("command", [["render", "r.json", "--to", "in-toto"], ["verify", "r.json"]])
@@ -497,14 +497,14 @@ def test_a_file_of_many_values_is_refused_before_it_is_parsed(unit, tmp_path):
     began = time.process_time()
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=rf"holds \d+ values, more than {files.MOST_VALUES}"):
+        with pytest.raises(InputError, match=rf"holds \d+ values, but at most {files.MOST_VALUES} are"):
             read_of_files(path)
         assert tracemalloc.get_traced_memory()[1] < 128 << 20
     finally:
         tracemalloc.stop()
     assert time.process_time() - began < 5
     found = portfolio.find(tmp_path)
-    assert "more than" in found.broken[path]
+    assert "at most" in found.broken[path]
 
 
 def nested(levels):
@@ -537,7 +537,7 @@ def test_the_largest_file_is_read_and_no_larger_one(tmp_path):
     with pytest.raises(InputError, match="KiB"):
         files.content("record", path, 2047)
     files.check_values("record", b"[1,{}]", 4)
-    with pytest.raises(InputError, match="it holds 4 values, more than 3"):
+    with pytest.raises(InputError, match="it holds 4 values, but at most 3 are"):
         files.check_values("record", b"[1,{}]", 3)
 
 
@@ -549,7 +549,7 @@ def test_values_of_an_honest_record_are_far_fewer():
 def test_values_are_counted_by_the_signs_before_them():
     """An empty list or object counts as two: nothing is parsed."""
     files.check_values("record", b'[[0],{"a":1},1,2]', 7)
-    with pytest.raises(InputError, match="holds 7 values, more than 6"):
+    with pytest.raises(InputError, match="holds 7 values, but at most 6 are"):
         files.check_values("record", b'[[0],{"a":1},1,2]', 6)
 
 
@@ -562,24 +562,24 @@ def test_the_line_says_what_was_not_checked(good):
     record["target"]["name"] = "another"
     found = verify(sealed(record))
     assert found.summary().startswith("record of another: digest and schema hold, ")
-    assert found.summary().endswith("; no signature was looked for; counts not run again")
+    assert found.summary().endswith("; no signature was looked for; the runs were not repeated")
     again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
     assert again.summary().endswith(
-        "; signature holds: Ed25519 key sha256:1; run again, every count is the same"
+        "; signature holds: Ed25519 key sha256:1; re-run: every count is the same"
     )
     resumed = replace_of_files(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )
     assert "; resumed from a checkpoint; no signature was looked for" in resumed.summary()
-    assert said_of("", False, "number") == "no signature was looked for; numbers not run again"
+    assert said_of("", False, "number") == "no signature was looked for; the runs were not repeated"
 
 
 def test_every_kind_of_data_file_says_so(tmp_path, good):
     line = run(tmp_path, "verify", REPORTS / "studies" / "S3" / "study.json").stdout
-    assert line.endswith("; no signature found; numbers not run again\n")
+    assert line.endswith("; no signature found; the runs were not repeated\n")
     shutil.copy(good, tmp_path / "record.json")
     assert run(tmp_path, "verify", ".").stdout == (
-        "1 of 1 files are valid; no signature found; counts not run again\n"
+        "1 of 1 files are valid; no signature found; the runs were not repeated\n"
     )
 
 

@@ -273,7 +273,7 @@ def test_the_page_shows_the_table_and_what_its_rows_say(reports):
     assert part.count('<th scope="row">') == 4
     assert "Of 4 rows, first has the smaller clean regret in 2 and second in 1." in part
     assert "first has the smaller regret on all of a, far lower, all of clean." in part
-    assert "It exceeds the regret in 0 of 3 rows with outliers for first, and in 0 for second" in part
+    assert "This bound exceeds the regret in 0 of 3 rows with outliers for first, and in 0 for second" in part
     assert "<caption>" in part
     assert 'class="scroll"' in part
     assert "theorem beside another" not in reports["regret"].to_html()

@@ -110,7 +110,7 @@ def test_layout_does_not_matter_and_every_value_does(record, keys, signature):
 @openssl
 def test_another_key_is_refused(record, keys, signature, tmp_path):
     _, other = make(tmp_path, "other")
-    refused(record, other, signature, "another key than sha256:")
+    refused(record, other, signature, "a key other than sha256:")
 
 
 @openssl
@@ -154,7 +154,7 @@ def test_files_that_are_no_signatures(record, keys, signature):
 @openssl
 def test_keys_that_cannot_be_used(record, keys, signature, tmp_path):
     private, public = keys
-    refused(record, private, signature, "is a private key; verify takes the public one")
+    refused(record, private, signature, "is a private key; verify needs the public one")
     refused(record, tmp_path / "none.pem", signature, "key: .* cannot be read")
     garbage = tmp_path / "garbage.pem"
     garbage.write_text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "utf-8")
@@ -209,7 +209,7 @@ def test_a_key_pair_is_made_and_signs(tmp_path):
     record["digest"] = digest(record)
     (tmp_path / "r.sig").write_text(signing.sign(record, private), "utf-8")
     assert signing.check(record, public, tmp_path / "r.sig").startswith("sha256:")
-    with pytest.raises(InputError, match="another key"):
+    with pytest.raises(InputError, match="a key other"):
         signing.check(record, other, tmp_path / "r.sig")
 
 
@@ -233,23 +233,23 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
     def verify(*options):
         return commands.run(tmp_path, "verify", "r.json", *options)
 
-    assert "; no signature found; counts not run again" in verify().stdout
+    assert "; no signature found; the runs were not repeated" in verify().stdout
     commands.run(tmp_path, "sign", "r.json", "--key", "own.pem")
     found = verify()
     assert found.exit_code == 0
     assert "; a signature file was found that names the key sha256:" in found.stdout
-    assert "; not checked (verify --key PUBLIC.pem checks it); counts not run again" in found.stdout
+    assert "; not checked (verify --key PUBLIC.pem checks it); the runs were not repeated" in found.stdout
     assert "; signature holds: Ed25519 key sha256:" in verify("--key", "own.pub").stdout
     wrong = verify("--key", "other.pub")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "it does not hold: it was made with another key" in wrong.stderr
+    assert "it is not valid: it was made with a key other" in wrong.stderr
     assert commands.run(tmp_path, "verify", ".").stdout.startswith(
         "1 of 1 files are valid; signatures found: 1, not checked; "
     )
     shutil.copy(RECORD.parents[1] / "dp-se" / "record.json", path)
     for stale in (verify(), verify("--key", "own.pub"), commands.run(tmp_path, "verify", ".")):
         assert stale.exit_code == 2
-        assert "not hold: it is for another record" in stale.stderr
+        assert "not valid: it is for another record" in stale.stderr
     assert not any("unsigned" in done.stdout for done in (found, wrong, stale))
 
 
@@ -260,7 +260,7 @@ RECORD_OF_KEYRING = Path(__file__).parents[3] / "reports/tree-sum/record.json"
 NONE = "no signature found"
 NOT_CHECKED = "a signature file was found that names the key"
 HOLDS = "signature holds: Ed25519 key"
-NOT = "does not hold"
+NOT = "is not valid"
 
 
 @pytest.fixture(scope="module")

@@ -49,9 +49,14 @@ def test_what_the_suite_found_is_compared_with_the_table_beside(folder):
     assert done.stdout.endswith(f"; {WHERE} as in ../mutants.json\n")
     edited(folder)
     line = commands.refused(folder, "verify", f"{NAME}/record.json")
-    assert "it is not what ../mutants.json says: kill_table.caught.operators is 43, " in line
+    assert (
+        "its results of broken variants differ from ../mutants.json: kill_table.caught.operators is 43, "
+        in line
+    )
     shutil.copyfile(folder / "mutants.json", folder / NAME / "mutants.json")
-    assert "it is not what mutants.json says" in commands.refused(folder, "verify", f"{NAME}/record.json")
+    assert "its results of broken variants differ from mutants.json" in commands.refused(
+        folder, "verify", f"{NAME}/record.json"
+    )
     shutil.rmtree(folder / NAME / "mutants.json", ignore_errors=True)
 
 
@@ -87,5 +92,5 @@ def _sealed_without():
 def test_a_table_in_another_form_is_refused(table):
     record = Record.of(load())
     given = {"mutants.json": {**table, "digest": record.kill_table.digest}}
-    with pytest.raises(InputError, match=r"^record: mutants\.json is not a kill table: "):
+    with pytest.raises(InputError, match=r"^record: mutants\.json is not a table of broken variants: "):
         kills.compared(record, given)

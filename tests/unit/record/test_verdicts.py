@@ -129,7 +129,7 @@ LEAD = {"file": "code.py", "line": 7, "open": True}
         ([seen("tracing", cost=1.01)], "tracing found a cost of 1.01, claimed 1"),
         ([seen("tracing", cost=1.01), bounded(1.0, "n paths"), seen("black_box")], ""),
         ([seen("tracing", cost=1.01), seen("black_box", delta=0.1)], ""),
-        ([seen("tracing", leads=[LEAD]), seen("black_box", delta=0.1)], "raw data decides at code.py:7"),
+        ([seen("tracing", leads=[LEAD]), seen("black_box", delta=0.1)], "raw data decide at code.py:7"),
         ([seen("tracing", leads=[{**LEAD, "open": False}]), seen("black_box")], ""),
         ([seen("tracing", same_output=False)], "tracing saw different actions"),
         ([seen("tracing", cost=1.0), seen("black_box")], ""),

@@ -118,7 +118,7 @@ def test_rows_become_what_they_declare(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[clams]", "made.toml: unknown table 'clams', known are words, claims, mutants,"),
+        ("[clams]", "made.toml: unknown table 'clams'; known tables are words, claims, mutants,"),
         ("mutants = 1", "made.toml: mutants must be a table, got 1"),
         ('[claims.a]\nstatement = "b"', "made.toml: claims.a: Object missing required field"),
         (
@@ -143,7 +143,7 @@ def test_rows_and_values_that_nothing_holds_are_refused(tmp_path):
     good = sheet(tmp_path, GOOD)
     with pytest.raises(InputError, match=r"^made.toml: mutants.third: there is no such row$"):
         good.mutant("third", mutants.gap_times(8))
-    with pytest.raises(InputError, match=r"^made.toml: words.price: no text has k, rule$"):
+    with pytest.raises(InputError, match=r"^made.toml: words.price: no text uses k, rule$"):
         good.words("price", k=1, rule=2, runs=3)
 
 

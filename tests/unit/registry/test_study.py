@@ -253,7 +253,7 @@ def test_the_verdicts_of_long_names_stand_apart():
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "tables").touch()
-    with pytest.raises(InputError, match=r"out: .*tables' cannot be made: File exists"):
+    with pytest.raises(InputError, match=r"out: .*tables' cannot be created: File exists"):
         reproduction.reproduce("tiny", out=tmp_path, cells=tmp_path / "cells")
 
 
@@ -289,7 +289,7 @@ def test_a_scale_out_of_range_is_refused(scale, tmp_path):
 
 
 def test_an_unknown_study_is_named():
-    with pytest.raises(InputError, match="unknown name 'S9', known are S1"):
+    with pytest.raises(InputError, match="unknown name 'S9'; known names are S1"):
         studies.study("S9")
 
 

@@ -671,6 +671,24 @@ def test_what_is_not_covered_seed_and_plan(record):
     assert by_what(found)["plan.interactive.probe"] == (250, 1, "neutral")
 
 
+@pytest.mark.parametrize(
+    ("values", "outcome"),
+    [
+        ({"target__parameters__horizon": 77}, "not_comparable"),
+        ({"target__parameters__bounds": [0.0, 0.001]}, "not_comparable"),
+        ({"plan__detect": 3.0}, "worse"),
+        ({"plan__given_pairs": True}, "worse"),
+        ({"plan__alpha": 1e-9}, "worse"),
+        ({"plan__probe": 3}, "same"),
+    ],
+)
+def test_an_audit_that_asks_for_less_is_not_the_same(record, values, outcome):
+    """Broken variant: parameters and settings are listed, and decide nothing."""
+    old, new = Record.of(record), Record.of(changed(record, **values))
+    assert compare(old, new).outcome == outcome
+    assert compare(new, old).outcome == {"worse": "better"}.get(outcome, outcome)
+
+
 def test_a_difference_that_decides_nothing_is_named(record):
     found = compare(Record.of(record), Record.of(changed(record, pairs__0__words="another pair")))
     assert found.outcome == "same"

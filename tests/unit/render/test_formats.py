@@ -114,6 +114,37 @@ def test_cards_name_their_columns_whatever_they_are_called():
     assert all(f"td:nth-child({i})::before {{ content: var(--h{i}); }}" in sheet for i in range(1, 20))
 
 
+@pytest.mark.parametrize(
+    ("columns", "long", "card"),
+    [(2, 99, False), (3, 20, False), (3, 99, True), (4, 50, False), (4, 70, True), (5, 5, True)],
+)
+def test_a_row_of_words_is_a_card_from_three_columns(columns, long, card):
+    """Else its last column lies beyond the edge of a phone. Control: what is short stays a table."""
+    heads = "".join(f"<th>{i}</th>" for i in range(columns))
+    row = ["x" * (long - columns + 1)] + ["x"] * (columns - 1)
+    assert ('class="cards"' in tables.arranged(page_of([row], f"<tr>{heads}</tr>"))) is card
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("holds at 95 % here", "95 %"),
+        ("so (95 %: 2 to 3)", "(95 %:"),
+        ("claimed 0.5714 ± 0.03 at most", "0.5714 ± 0.03"),
+        ("about 1e+06 ± 2, then", "1e+06 ± 2,"),
+        ("run it (verify --rerun), then", "--rerun),"),
+        ("or --to-json FILE", "--to-json"),
+        ("a<code>verify --key</code>", "--key"),
+        ("5 of 6 -- and x-y", None),
+        ("a 5 and % b", None),
+    ],
+)
+def test_no_line_ends_within_a_share_a_margin_or_an_option(said, kept):
+    """Control: other words may be parted."""
+    found = re.findall(r'<span class="whole">([^<]*)</span>', tables.arranged(f"<p>{said}</p>"))
+    assert found == ([kept] if kept else [])
+
+
 def words_before_folds(page):
     shown = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
     while (less := FOLDED.sub(" ", shown)) != shown:

@@ -70,8 +70,8 @@ def section(page):
         ("ucb1", "Sampling refuted the yardstick. Measured regret"),
         (
             "shuffled-linear",
-            "changing the rewards of one round (whatever action it plays) makes anything seen in each batch "
-            "of reports in shuffled order at most 54.6 times more likely, plus a probability of 1e-06",
+            "changing the rewards of one round (whichever action is played) makes anything seen in each "
+            "batch of reports in shuffled order at most 54.6 times more likely, plus a probability of 1e-06",
         ),
     ],
 )

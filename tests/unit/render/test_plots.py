@@ -479,14 +479,34 @@ def test_means_have_error_bars_and_equal_runs_have_none():
 
 
 def test_powers_of_ten_are_written_whole():
-    assert [plots._power(value) for value in (1e6, 1e-7, 1000.0, 0.1, 20000.0, 0)] == [
+    assert [plots._power(value) for value in (1e6, 1e-7, 1000.0, 0.1, 1e-4, 20000.0, 0)] == [
         "10⁶",
         "10⁻⁷",
         "1000",
-        "10⁻¹",
+        "0.1",
+        "10⁻⁴",
         "2·10⁴",
         "0",
     ]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_no_line_of_a_label_ends_beside_its_sign(monkeypatch, narrow):
+    """Control: with plain spaces one does."""
+    names = [f"some instance{' long' * n}: sphere, theta 1, T = 1000000" for n in range(8)]
+
+    def drawn():
+        def draw(axes):
+            for name in names:
+                axes.plot([1, 2], [1, 2], label=name, color=plots.GOOD)
+            plots.framed(axes, "x")
+
+        lines = re.findall(r">([^<>]+)</t(?:ext|span)>", plots.single("t", 9, draw, narrow=narrow))
+        return [line for line in lines if re.search(r"^[=\s]|=\s*$|\bT$", line)]
+
+    assert drawn() == []
+    monkeypatch.setattr(plots, "_EQUALS", " = ")
+    assert drawn() != []
 
 
 def test_the_yardstick_of_a_baseline_is_called_a_claim_in_no_plot():

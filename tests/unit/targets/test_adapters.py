@@ -239,7 +239,7 @@ def test_a_context_is_refused(choose, learn):
     for parameters in odd:
         maker = class_with(*parameters, choose=choose, learn=learn)
         with pytest.raises(
-            InputError, match=r"Made\.\w+: parameter context is not recognised; recognised are"
+            InputError, match=r"Made\.\w+: we do not recognise parameter context; we recognise"
         ):
             BanditClass(maker)(REWARDS, np.random.default_rng(0))
 
@@ -266,7 +266,7 @@ def test_the_command_says_what_is_recognised(tmp_path):
     asked = ("--epsilon", 40, "--arms", 2, "--horizon", 10, "--budget", 0.1)
     line = refused(tmp_path, "audit", "contextual.py:Contextual", *asked)
     assert (
-        "Contextual.select: parameter context is not recognised; recognised are the round (t, round" in line
+        "Contextual.select: we do not recognise parameter context; we recognise the round (t, round" in line
     )
 
 
@@ -282,7 +282,7 @@ def test_the_documentation_lists_what_is_recognised():
 
 @pytest.mark.parametrize("parameters", ["arm", "arm, **more", "arm, loss", "arm, rewards"])
 def test_the_reward_must_be_recognised(parameters):
-    with pytest.raises(InputError, match=r"recognised are the arm \(arm, .*the reward \(reward, "):
+    with pytest.raises(InputError, match=r"we recognise the arm \(arm, .*the reward \(reward, "):
         given_to("", parameters)
 
 
@@ -609,7 +609,7 @@ def file(tmp_path):
         ("odd", r"Odd: red \x1b[31m"),
         ("mute", "its message cannot be read"),
         ("long", "…"),
-        ("meddles", "it replaced json.dumps"),
+        ("meddles", "its code replaced json.dumps"),
     ],
 )
 def test_hostile_code_ends_in_one_clear_line(name, said, file):
@@ -681,7 +681,7 @@ def test_too_much_output_is_cut_once(capsys):
         for _ in range(40):
             print("x" * 10_000)
     err = capsys.readouterr().err
-    assert err.count("no more is shown") == 1
+    assert err.count("the rest is not shown") == 1
     assert len(err) < guard._MOST + 200
     with watched(), guarded():
         for _ in range(1000):

@@ -160,7 +160,7 @@ def test_functions_stay_where_they_are():
 def test_a_variant_that_is_none_ends_the_audit():
     """Control: `test_functions_stay_where_they_are`."""
     code = there(scaled, edit=lambda told: {"value": 4.0} if "facts" in told else None)
-    with pytest.raises(EndedError, match="cannot be read"):
+    with pytest.raises(EndedError, match="that we cannot read"):
         made_for(code, GivenRole(0.5), 4.0)
 
 
@@ -286,7 +286,7 @@ def test_parts_that_do_not_come_end_the_audit():
 
     found = Far(Fewer({"function": play, "kind": "play"}))
     asked = PlaySampler(found.introduced()[1]["function"], False, 2, 2, 0)
-    with pytest.raises(EndedError, match="another form"):
+    with pytest.raises(EndedError, match="in a form"):
         list(asked.elsewhere(TablePair(np.zeros((2, 2)), 0, 0, 1.0), (2, 0), (9, 9), (0, 0), 1))
 
 
@@ -334,7 +334,7 @@ def test_calls_that_are_asked_for_together_are_as_one_by_one_and_of_no_other_for
     asked, one, path = ReleaseSampler(there(release), 0), ReleaseSampler(release, 0), (7,)
     found = independence.of_calls(asked, 0.5, path, 1, 3, 5)
     assert np.array_equal(found, [independence.features(one, 0.5, (*path, call), 5) for call in (1, 2, 3)])
-    with pytest.raises(EndedError, match="another form"):
+    with pytest.raises(EndedError, match="in a form"):
         independence.of_calls(ReleaseSampler(there(release, frame=CALLS[name]), 0), 0.5, path, 1, 3, 5)
 
 
@@ -350,17 +350,17 @@ def test_what_is_compared_of_calls_is_computed_here(monkeypatch):
 def test_more_frames_than_there_are_parts_end_the_audit():
     """So that nothing is waited for, or kept, without an end."""
     asked = ReleaseSampler(there(release, edit=put(frames=3)), 0)
-    with pytest.raises(EndedError, match="cannot be read"):
+    with pytest.raises(EndedError, match="that we cannot read"):
         asked.values(0.5, (0,), np.arange(5))
     made = asked.elsewhere(DataPair(0.0, 1.0), (2, 0), (9, 9), (0, 0), 1)
-    with pytest.raises(EndedError, match="cannot be read"):
+    with pytest.raises(EndedError, match="that we cannot read"):
         list(made)
 
 
 @pytest.mark.parametrize("sizes", [[-1], [10**12], ["1"], 3])
 def test_sizes_that_no_data_have_end_the_audit(sizes):
     code = there(release, edit=lambda told: {"value": sizes} if "value" in told else None)
-    with pytest.raises(EndedError, match="cannot be read"):
+    with pytest.raises(EndedError, match="that we cannot read"):
         ladder.sizes_in(code)
     assert ladder.sizes_in(there(release)) == ladder.sizes_in(release)
 
@@ -385,7 +385,7 @@ def test_a_place_beyond_the_table_ends_the_audit(form, place, read):
     played = (lambda contexts, rewards, rng: play(rewards, rng)) if form else play
     _, function = taken(played, GivenRole(contexts=form))
     code, inputs = there(function, "play", edit=edited), Inputs(2, 4, contexts=form and 3)
-    with nullcontext() if read else pytest.raises(EndedError, match="cannot be read"):
+    with nullcontext() if read else pytest.raises(EndedError, match="that we cannot read"):
         assert trace(code, "play", 1.0, inputs, 0, Effort(4, most=4))[1].dear == (place,)
 
 
@@ -434,5 +434,5 @@ BOUND = {  # which holds, of code that has public states
 def test_bounds_of_another_form_end_the_audit(told):
     """Such as one that is said to follow from public states, of code that is traced."""
     code = there(release, edit=lambda sent: {"value": told} if "value" in sent else None)
-    with pytest.raises(EndedError, match="cannot be read"):
+    with pytest.raises(EndedError, match="that we cannot read"):
         bound_of_release(code, "x", [()], Entries(0.0, 1.0), 0.0)

@@ -276,3 +276,10 @@ def test_a_file_that_was_two_is_unknown():
     known = {"a": "1" * 64, "b": opened.ABSENT, "c": "2" * 64}
     line._add(known, {"a": "3" * 64, "b": "4" * 64, "c": "2" * 64, "d": "5" * 64})
     assert known == {"a": opened.NOWHERE, "b": "4" * 64, "c": "2" * 64, "d": "5" * 64}
+
+
+def test_the_folder_may_be_the_root_of_all(place):
+    """Broken variant: its path and a slash are two slashes, with which no path begins."""
+    with opened.noted(os.sep) as found:
+        code("open(place / 'a.txt')", place=place)
+    assert found == {f"{place}/a.txt"[1:]: file_digest(place / "a.txt")}

@@ -144,12 +144,12 @@ def test_an_epsilon_that_no_claim_gives_is_asked_for():
         (
             constant(asked="secret_table"),
             {},
-            "asks its environment for secret_table, which we do not know; known are pull, ",
+            "asks the environment for secret_table, which we do not know; we know pull, ",
         ),
         (Nothing, {}, r"Nothing must have one of the pairs of methods select_arm/update, .*run\(env\)"),
         (Lonely, {}, "run of Lonely pulled no arm .* give --reward file.py:function"),
         (Unfilled, {}, "parameter gamma of Unfilled must have a default, .*give --set gamma=VALUE"),
-        (Asking, {}, "asks its configuration for gamma, which we do not know; give --set gamma=VALUE"),
+        (Asking, {}, "asks the configuration for gamma, which we do not know; give --set gamma=VALUE"),
         (lambda n_arms, d: Nothing(), {}, r"parameter d of .*, or --contexts D if"),
         (
             lambda n_arms: (print, print, print),
@@ -254,17 +254,22 @@ INSPECTED = {
     "Plain": (
         0,
         "parameter epsilon gets epsilon of the claim",
-        "run(env) pulls arms of an environment by itself",
+        "run(env) pulls arms of an environment itself",
         "pull returns (reward, regret); reward is the reward",
         "means of the environment: every mean is .5",
-        "a generator of its own (default_rng, with a seed from the system), code.py:",
+        "its own generator (default_rng, with a seed from the system), code.py:",
         "numpy's global generator, code.py:",
-        "it can be audited unchanged",
+        "the target can be audited unchanged",
     ),
-    "Told": (0, "step(reward, arm) receives the last reward", "gets reward=0.0, arm=0"),
-    "Contextual": (2, "missing: target: Contextual.select: parameter context is not recognised"),
+    "Told": (0, "step(reward, arm) receives the last reward", "receives reward=0.0, arm=0"),
+    "Contextual": (2, "missing: target: Contextual.select: we do not recognise parameter context"),
     "inside": (2, "missing: target must be play(rewards, rng)"),
-    "counted": (0, "called like release", "data gets the data", "size gets the number of draws of one call"),
+    "counted": (
+        0,
+        "calls it like release",
+        "data gets the data",
+        "size gets the number of draws of one call",
+    ),
     "answers": (2, "missing: target: parameter queries of answers must have a value", "--set queries=VALUE"),
 }
 
@@ -296,14 +301,14 @@ class Usual:
     ("name", "words"),
     [
         ("Told", "select(context) chooses and update(context, arm, reward) learns"),
-        ("told", "it is called like play, with contexts of their own"),
+        ("told", "an audit calls it like play, with contexts"),
     ],
 )
 def test_inspect_takes_contexts(tmp_path, name, words):
     (tmp_path / "code.py").write_text(WITH_CONTEXTS, "utf-8")
     done = run(tmp_path, "inspect", f"code.py:{name}", "--contexts", 3)
     assert f"recognised: {words}" in done.stdout
-    assert done.stdout.endswith("it can be audited unchanged\n")
+    assert done.stdout.endswith("the target can be audited unchanged\n")
     assert run(tmp_path, "inspect", f"code.py:{name}").exit_code == 2
 
 
@@ -401,7 +406,7 @@ def test_a_class_that_hands_on_what_it_is_given_has_the_parameters_above_it():
             "a bandit's promise is epsilon: give --epsilon, and --delta",
         ),
         # Controls: what is no code has no hint, what is nearly a record is corrupted.
-        (("audit", "nothing.here", "--epsilon", 1), "unknown name 'nothing.here', known are"),
+        (("audit", "nothing.here", "--epsilon", 1), "unknown name 'nothing.here'; known names are"),
         (("verify", "half.json"), "is corrupted"),
     ],
 )

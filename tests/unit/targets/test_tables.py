@@ -124,7 +124,7 @@ def test_how_an_arm_is_said_is_kept(arm):
 
 @pytest.mark.parametrize("arm", [[0, 1], np.zeros(3), []])
 def test_a_pull_of_several_arms_is_refused(world, arm):
-    with pytest.raises(InputError, match="target: a pull must be of one arm, got "):
+    with pytest.raises(InputError, match="target: each pull must be of one arm, got "):
         world.paid(arm)
 
 
@@ -193,7 +193,7 @@ def test_what_is_known_of_an_environment(env, name, value):
 def test_what_is_not_known_of_an_environment(env, world):
     for thing in (env, Arms(world)):
         with pytest.raises(
-            tables.AskedError, match="it asks its environment for secrets, which we do not know"
+            tables.AskedError, match="its code asks the environment for secrets, which we do not know"
         ):
             _ = thing.secrets
         assert not hasattr(thing, "secrets")
@@ -341,7 +341,7 @@ def test_the_only_whole_number_is_taken_for_the_arm_and_noted(module):
 def test_a_call_that_does_not_say_which_arm_is_refused(module, given):
     world, words = (
         TableWorld(TABLE_OF_REWARDS),
-        r"must have a parameter called .*, or be given the mean of an arm",
+        r"must have a parameter called .*, or receive the mean of an arm",
     )
     with rewards.Replacement.of("paying_module:toss", world), pytest.raises(InputError, match=words):
         module.toss(*given)
@@ -696,7 +696,7 @@ def test_other_results_with_the_generators_as_they_are_are_noticed():
     assert report.verdict != "not_refuted"
     assert report.record["epsilon_upper"] is None
     assert any(
-        "with its own generators" in why
+        "own generators" in why
         for check in report.record["checks"]
         if check["kind"] == "sources"
         for why in check["statistics"]["doubts"]

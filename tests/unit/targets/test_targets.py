@@ -621,7 +621,7 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         if name in PLAIN:
             assert len(sampler.values(0.0, (0,), np.arange(2))) == 2
         else:
-            with pytest.raises(InputError, match="which can show a reader more than the audit sees"):
+            with pytest.raises(InputError, match="which can tell a reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
 
 
@@ -692,7 +692,7 @@ def test_arms_that_say_more_than_an_audit_sees_are_refused(name):
     if name in PLAIN_ARMS:
         assert sampler.actions(np.zeros((2, 2)), (0,), np.arange(2)).shape == (2, 2)
     else:
-        with pytest.raises(InputError, match="which can show a reader more than the audit sees"):
+        with pytest.raises(InputError, match="which can tell a reader more than the audit sees"):
             sampler.actions(np.zeros((2, 2)), (0,), np.arange(2))
 
 
@@ -718,7 +718,7 @@ def test_a_record_names_one_program_to_run(stored, name, other):
         assert CodeSource.read(stored, name) == CodeSource(**stored)
         return
     with pytest.raises(
-        InputError, match=f"^record: it names two programs to run, '{name}' and '{other}', and"
+        InputError, match=f"^record: it names two programs to run, '{name}' and '{other}', so we"
     ):
         CodeSource.read(stored, name)
 
@@ -885,7 +885,7 @@ def test_texts_of_which_hardly_any_recurs_are_refused():
     def labels(data, rng):
         return [str(data + rng.laplace(0, 1)), f"ticket {rng.integers(64)}"]
 
-    with pytest.raises(InputError, match=r"texts of which hardly any recurs \(output 2\)"):
+    with pytest.raises(InputError, match=r"texts that hardly ever recur \(output 2\)"):
         outputs_of(receipt)
     assert len(outputs_of(labels).numeric) == 2
 
@@ -1015,14 +1015,16 @@ def test_what_is_disclosed_stays_so(monkeypatch):
 
 def test_the_line_is_that_of_the_construct():
     (named,) = found(rewritten.at_a_place)
-    assert unbounded.words(named).startswith(f"ends at rewritten.py:{named.line}: calls an entry of a table")
+    assert unbounded.words(named).startswith(
+        f"none, because of rewritten.py:{named.line}: calls a table entry"
+    )
     assert named.line == rewritten.at_a_place.__code__.co_firstlineno + 1
 
 
 # What inspect says of a target is found by its objects and by trying, not by its text alone.
 
 
-ELSEWHERE = "a generator of its own (default_rng, with a seed from the system), noise_of_another.py:5"
+ELSEWHERE = "its own generator (default_rng, with a seed from the system), noise_of_another.py:5"
 
 
 def lines(target, **given):
@@ -1049,7 +1051,7 @@ def test_noise_of_another_module_is_named(name):
         ("renamed", "the module random, noise_imported.py:"),
         ("of_the_system", "os.urandom, noise_imported.py:"),
         ("inside", "secrets, noise_imported.py:"),
-        ("given", "only the generator that it is given"),
+        ("given", "only the generator that the audit passes"),
     ],
 )
 def test_sources_are_known_by_any_name_and_others_of_the_file_are_not_told_of(name, words):
@@ -1066,7 +1068,7 @@ def test_whether_it_asks_for_a_first_reward_is_tried(kind):
     """Broken: reading the method's own text, which does not show what a method above it asks."""
     told = first_told.TOLD[kind]
     words = ", ".join(f"{name}={value!r}" for name, value in told.items())
-    assert any(line.endswith(f"the first call of step gets {words}") for line in lines(kind))
+    assert any(line.endswith(f"the first call of step receives {words}") for line in lines(kind))
     _, play = taken(kind, GivenRole(1.0))
     seen = []
     original = kind.step
@@ -1103,7 +1105,7 @@ def test_an_arm_is_known_by_the_mean_that_was_handed_over(name):
     table[:, 1] = 1.0
     assert kind == "play"
     assert play(table, np.random.default_rng(0)).tolist() == [0, 1, 0] + [1] * 17
-    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited unchanged"
+    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "the target can be audited unchanged"
 
 
 def runs_of(play):
@@ -1114,12 +1116,12 @@ def test_a_number_that_never_changes_is_not_taken_for_the_arm():
     """Control: one that does."""
     target, given = paying("own_means")
     found = list(inspect_target(target, given, 2, 20).lines())
-    assert "sample_reward was given 0 as its only whole number each time" in found[-1]
+    assert "sample_reward always received 0 as its only whole number" in found[-1]
     _, play = taken(target, given)
-    with pytest.raises(InputError, match="only whole number each time"):
+    with pytest.raises(InputError, match="as its only whole number"):
         runs_of(play)
     target, given = paying("right_number", payer="pay")
-    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited unchanged"
+    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "the target can be audited unchanged"
     _, play = taken(target, given)
     assert runs_of(play) == [[0, 1] * 10] * 64
 
@@ -1276,8 +1278,12 @@ def test_an_algorithm_is_made_for_its_setting():
 @pytest.mark.parametrize(
     ("target", "contexts", "words"),
     [
-        (Fixed, None, "target must have the parameter horizon to have regret"),
-        (Plain, Contexts(2, (2, 2)), "environments: Plain does not take contexts, but users here have them"),
+        (Fixed, None, "target must have the parameter horizon for a check of regret"),
+        (
+            Plain,
+            Contexts(2, (2, 2)),
+            "environments: Plain does not take contexts, but the users of this population have them",
+        ),
     ],
 )
 def test_an_algorithm_that_cannot_be_made_is_refused(target, contexts, words):

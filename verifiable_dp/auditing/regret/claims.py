@@ -33,20 +33,20 @@ class RegretOptions(TypedDict, total=False):
     ----------
     bound
         Claimed upper bound on the mean pseudo-regret at the horizon: a number, or
-        `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
-        and the algorithm's parameters; or ``file.py:function``.
+        `bound(gaps, horizon, ...)` with gaps (K,), whose other parameters receive `n_arms` and the
+        algorithm's parameters by name; or ``file.py:function``.
     scaling
         Claimed rates, each with everything else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
         ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
         the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
-        of T or K between 0 and 1 is a claim on the worst instance, whose gap we search for at each T, unless
-        `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs that
-        you do not give.
+        of T or K between 0 and 1 is a claim about the worst instance, whose gap we search for at each T,
+        unless `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs
+        that you do not give.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
         for wide gaps, a near tie and equal gaps. If the bound is a function, None adds the instance on which
         pilot runs come nearest to the bound: the last arm is best by .1 to .9 and, if the bound takes
-        epsilon, epsilon goes down to 1/256 of the given value. With contexts: a population of
+        epsilon, pilot runs try epsilons down to 1/256 of the given value. With contexts: a population of
         `vdp.populations`, or several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by
         default); rates are measured on the first.
     contexts
@@ -57,20 +57,20 @@ class RegretOptions(TypedDict, total=False):
     parameters
         Parameters of the algorithm, by name.
     runs
-        Runs per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs need it.
+        Runs per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs show the need.
     beta
         The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
     gap
         Gap of the instance on which rates are measured, in units of the range of rewards; .25 if None, or up
-        to .9 if pilot runs need it.
+        to .9 if pilot runs show the need.
     values
-        Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
+        Values at which rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
         A rival: the mean regret of `target` times `factor` (1 by default) is claimed to be at most the mean
         regret of the rival. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and
         `parameters`, where it accepts them.
     rival_parameters
-        Parameters of `better_than` that should differ, by name.
+        Parameters of the rival that differ from those of `target`, by name.
     request, cage
         See `AuditOptions`.
     """
@@ -225,10 +225,12 @@ def claims_of(
         raise InputError("rival_parameters needs better_than")
     if beta is not None:
         if asked.bound is None:
-            raise InputError("beta needs bound: it is the probability with which a run may exceed the bound")
+            raise InputError(
+                "beta needs bound: beta is the probability with which a run may exceed the bound"
+            )
         beta = validate.probability("beta", beta)
     if gap is not None and not 0 < validate.positive("gap", gap) <= 1:
-        raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
+        raise InputError(f"gap must lie in (0, 1], in units of the range of rewards, got {gap!r}")
     parsed = []
     if asked.scaling is not None:
         given = {"gap": gap, "values": asked.values, "crowd": form is not None}

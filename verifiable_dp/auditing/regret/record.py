@@ -49,10 +49,11 @@ def _stated(claims: Claims) -> list[RegretClaim]:
         words = f"{often} the pseudo-regret at the horizon is at most the bound"
         stated.append(RegretClaim("bound", words, claims.bound.name, _PROOF, kind))
     for rate in claims.rates:
-        where = "on the worst instance" if rate.worst else f"at gaps of {claims.gap:g} of the range"
+        gap = f"at gaps of {claims.gap:g} times the range of rewards"
+        where = "on the worst instance" if rate.worst else gap
         where = where if claims.population is None else f"on {called(claims.population)}"
         slower = ", or more slowly" if claims.population is not None and rate.over == "T" else ""
-        words = f"mean pseudo-regret grows like {rate.formula}{slower}, all else fixed"
+        words = f"mean pseudo-regret grows like {rate.formula}{slower}, with all else fixed"
         domain = "" if rate.over == "gap" else where
         stated.append(RegretClaim(rate.name, words, rate.formula, _PROOF, "scaling", domain=domain))
     if claims.rival is not None:

@@ -20,7 +20,7 @@ _SHORT = 4  # rounds of a block that are played faster than histories are compar
 
 @dataclass(frozen=True)
 class Interactive:
-    """Answers from an adversary that sees the actions; `world` 0 or 1 decides the challenge.
+    """Answers from an adversary that sees the actions; `world` 0 or 1 selects the challenge reward.
 
     It keeps what the adversary knows of runs number `first` .. `first + runs - 1`, so one object serves
     these runs, once.
@@ -99,7 +99,7 @@ class Interactive:
 
 @dataclass(frozen=True)
 class Past(Batch):
-    """What an adversary knows about n runs, growing in place; see `adversaries.History`."""
+    """What an adversary knows about n runs, updated in place; see `adversaries.History`."""
 
     pulls: IntArray
     paid: FloatArray

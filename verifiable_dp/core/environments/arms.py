@@ -19,7 +19,7 @@ from verifiable_dp.core.validate import FloatArray, InputError, IntArray, WordAr
 
 
 class Environment(Protocol):
-    """Independent rewards by arm.
+    """Independent rewards for each arm.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ def two_point(mean: float, radius: float) -> TwoPoint:
 
 
 class Drawn(_ByMeans, ABC):
-    """Base of environments whose rewards are drawn one by one; subclasses have `means` and `draw`."""
+    """Base class of environments whose rewards are drawn one by one; subclasses define `means` and `draw`."""
 
     name: str
 
@@ -297,7 +297,7 @@ class Huber(Drawn):
 
 @dataclass(frozen=True)
 class Generated:
-    """Base of answers from a generator that continues from block to block; `path` keeps streams apart."""
+    """Base class of answers from a generator that continues from block to block; `path` separates streams."""
 
     environment: Environment
     seed: int
@@ -311,7 +311,7 @@ class Generated:
 
 @dataclass(frozen=True)
 class Draws(Generated):
-    """Answers from rewards that are drawn one by one, a block of an arm at a time."""
+    """Answers with rewards that are drawn one by one, in one block per arm."""
 
     environment: Drawn
 
@@ -381,7 +381,7 @@ class Discrete(Drawn):
     def __post_init__(self) -> None:
         if not self.rewards or [len(r) for r in self.rewards] != [len(c) for c in self.chances]:
             raise InputError(
-                "rewards and chances must have the same lengths, arm by arm, for one arm or more"
+                "rewards and chances must hold at least one arm, with equal lengths for each arm"
             )
         for field_name in ("rewards", "chances"):
             within = (-np.inf, np.inf) if field_name == "rewards" else (0.0, 1.0)
@@ -420,7 +420,7 @@ class Discrete(Drawn):
 
 @dataclass(frozen=True)
 class Multinomial(Generated):
-    """Answers n pulls with one multinomial draw, exactly distributed for finitely many rewards."""
+    """Answers n pulls with one multinomial draw, which is exact for finitely many rewards."""
 
     environment: Discrete
 
@@ -439,7 +439,7 @@ class Multinomial(Generated):
 
 @dataclass(frozen=True)
 class Binomial(Generated):
-    """Answers n pulls with one binomial draw, which is exactly distributed for two-point rewards."""
+    """Answers n pulls with one binomial draw, which is exact for two-point rewards."""
 
     environment: TwoPoint
 
@@ -476,7 +476,7 @@ def _sum_pulls(key, run, first, count, threshold, low, high):  # type: ignore[no
 
 @dataclass(frozen=True)
 class Pulled:
-    """Answers with rewards drawn pull by pull: number j of arm a in run i is a function of (a, j, i).
+    """Answers with rewards drawn pull by pull: reward number j of arm a in run i is a function of (a, j, i).
 
     Kernels draw the same rewards. It counts the pulls, so one object serves one set of runs.
     """

@@ -14,7 +14,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray, WordArray
 
 @dataclass(frozen=True)
 class Table:
-    """Answers from a fixed reward table (T, K); each distinct query is added up once."""
+    """Answers from a fixed reward table (T, K); each distinct query is summed only once."""
 
     table: FloatArray
     _sums: dict[bytes, FloatArray] = field(default_factory=dict, repr=False)

@@ -14,7 +14,7 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Release q plus normal noise of deviation sensitivity/sqrt(2 rho): rho-zCDP.
+    """Release q plus normal noise of standard deviation sensitivity/sqrt(2 rho): rho-zCDP.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ SLOT_BITS = 40  # slot = column << SLOT_BITS | number of the item
 
 @dataclass(frozen=True)
 class TreeMemory:
-    """Private side of n runs with w trees each: exact sums of the open nodes.
+    """Private memory of n runs with w trees each: exact sums of the open nodes.
 
     Attributes
     ----------

@@ -300,7 +300,7 @@ def least_freedom(epsilon: float, delta: float, change: float, size: int, times:
 
 @dataclass(frozen=True)
 class WishartTree(Nodes):
-    """The tree mechanism whose nodes are symmetric matrices with noise scale (W - k I), W ~ W_p(I, k).
+    """The tree mechanism whose nodes are symmetric matrices with noise scale * (W - k I), W ~ W_p(I, k).
 
     Parameters
     ----------

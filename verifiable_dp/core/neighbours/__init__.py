@@ -1,4 +1,4 @@
-"""Neighbouring inputs: the pairs that a privacy promise is about, and hypothesis strategies for them."""
+"""Neighbouring inputs: the pairs that a privacy promise is about, and Hypothesis strategies for them."""
 
 from verifiable_dp.core.neighbours.games import AnyPair, ContextGame, ContextPair, InteractivePair
 from verifiable_dp.core.neighbours.pairs import (

@@ -131,7 +131,7 @@ class ContextPair(Pair):
 
 
 class ContextGame(ContextPair):
-    """An adversary who sends the users of a run one by one, choosing each from the actions seen so far.
+    """An adversary who sends the users of a run one by one, choosing each by the actions seen so far.
 
     The two worlds differ in the user of one round. That user's own action is not seen where the model is
     joint. `left` and `right` are the users if nobody reacted.
@@ -234,7 +234,9 @@ class InteractivePair:
             found = adversary(history.t, history.arm, history.pulls)
         rewards = validate.rewards("adversary's rewards", found, self.bounds)
         if rewards.shape != history.arm.shape:
-            raise InputError(f"adversary's rewards must have shape {history.arm.shape}, got {rewards.shape}")
+            raise InputError(
+                f"the adversary's rewards must have shape {history.arm.shape}, got {rewards.shape}"
+            )
         return rewards
 
     @property

@@ -17,7 +17,7 @@ from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDi
 
 
 class Neighbours(Protocol):
-    """Any two neighbouring inputs: what a record says about them."""
+    """Any two neighbouring inputs, with what a record says about them."""
 
     def describe(self) -> str:
         """In one line."""

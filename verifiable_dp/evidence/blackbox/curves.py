@@ -88,7 +88,10 @@ class CurveStatistics(Recorded, frozen=True):
     runs: Annotated[AtLeastOne, said("On each input; all events are counted in the same runs.")]
     points: Annotated[
         tuple[CurvePoint, ...],
-        Meta(min_length=1, description="At a given epsilon, delta is bounded; at a given delta, epsilon."),
+        Meta(
+            min_length=1,
+            description="At a given epsilon, delta is bounded; at a given delta, epsilon is bounded.",
+        ),
     ]
     epsilon: Positive
     delta: Delta

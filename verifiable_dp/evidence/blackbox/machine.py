@@ -78,7 +78,7 @@ class _Probe:
 
     def __call__(self, draw: Draw) -> FloatArray:
         if draw.hidden is not None:
-            raise UnsupportedError("algorithm: hidden noise is not a comparison of releases")
+            raise UnsupportedError("algorithm: its hidden noise does not only compare releases")
         if draw.normal or draw.freedom:
             raise UnsupportedError("algorithm: its noise is not Laplace")
         if draw.where.any():

@@ -193,7 +193,7 @@ def _in_words(numbers: Json, result: Json) -> str:
         "no position stands out" if result["holds"] else "some runs are distributed differently from the rest"
     )
     return (
-        f"{said}: {numbers['calls']} calls for each of {sizes} runs; farthest {numbers['where']}, "
+        f"{said}: {numbers['calls']} calls for each of {sizes} runs; largest difference: {numbers['where']}, "
         f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}, p-value "
         f"{p_value(float(result['p_value']))}"
     )

@@ -232,7 +232,8 @@ class Departure:
 
     def describe(self) -> str:
         """In words."""
-        return f"log ratio of the point at which the most common path is left ({len(self.names)} prefixes)"
+        point = "the point at which a run leaves the most common path"
+        return f"log ratio of {point} ({len(self.names)} prefixes)"
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,7 @@ class MetScore:
 
     def describe(self) -> str:
         """In words."""
-        return f"{self.score.describe()}, of runs that play the reward that differs,"
+        return f"{self.score.describe()}, of runs that play the arm whose reward differs,"
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class SequentialCandidate(Recorded, frozen=True):
         Meta(
             gt=0,
             le=1,
-            description=("Share of the wealth that is bet on it; the rest is set aside."),
+            description=("Share of the wealth that is bet on this candidate; the rest is set aside."),
         ),
     ]
     shares: Annotated[
@@ -131,7 +131,7 @@ class SequentialStatistics(Tested, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             description=(
-                "Each round bets what the one before has left, on events chosen on its own selection runs."
+                "Each round bets what the previous round left, on events chosen on its own selection runs."
             ),
         ),
     ]

@@ -179,9 +179,9 @@ class Tried:
         """In words."""
         return (
             f"besides simple neighbours, it tried {self.pairs} pairs around {self.decisions} decisions that "
-            f"it made close, on {self.paths} paths, for {self.duels} of {self.all_duels} pairs of arms. Of "
-            f"those {self.pairs}, {self.late} change a reward other than an arm's first, {self.inside} a "
-            "reward that is not at a bound"
+            f"it brought close to a tie, on {self.paths} paths, for {self.duels} of {self.all_duels} pairs "
+            f"of arms. Of those {self.pairs}, {self.late} change a reward other than an arm's first, and "
+            f"{self.inside} change a reward that is not at a bound"
         )
 
 

@@ -56,7 +56,7 @@ class _Probe:
     def __call__(self, draw: Draw) -> FloatArray:
         value, scale, where = draw.value, draw.scale, draw.where
         if draw.count is not None:
-            raise UnsupportedError("algorithm: it releases sums of many reports at the halt")
+            raise UnsupportedError("algorithm: it releases sums of many reports when it halts")
         if draw.hidden is not None:
             self.slots += draw.slot[where].tolist()
             return self._kept(draw.hidden, scale, where)
@@ -84,7 +84,7 @@ class _Probe:
         out = np.full(scale.shape, _SURE if self.halts else -_SURE)
         shown = hidden.outcome(out)
         if "gap" not in shown:
-            raise UnsupportedError("algorithm: it does not show the gap of its comparisons")
+            raise UnsupportedError("algorithm: it does not state the gap of its comparisons")
         self.gaps += shown["gap"][where].tolist()
         return out
 
@@ -271,7 +271,7 @@ def _at_halt(
             return math.inf
         after = algorithm.query(algorithm.decide(state, query, shown))
         if after.rounds[0] > 0:
-            raise UnsupportedError("algorithm: it goes on after a positive comparison")
+            raise UnsupportedError("algorithm: it continues after a positive comparison")
         loss = 0.0
         for (value, scale), (other, again) in zip(here.values, there.values, strict=True):
             if not np.array_equal(scale, again):

@@ -129,7 +129,7 @@ def node_law(node: Node) -> dict[int, float]:
     if not (np.isfinite(node.margin) and node.margin >= 0):
         raise UnsupportedError(f"algorithm: its margin must be finite and at least 0, got {node.margin}")
     if not (np.isfinite(node.values[arms]).all() and (node.scales[arms] >= 0).all()):
-        raise UnsupportedError("algorithm: it compares sums that are not finite, or noise without a scale")
+        raise UnsupportedError("algorithm: it compares sums that are not finite, or its noise has no scale")
     columns = (tuple(column[arms].tolist()) for column in (node.values, node.scales))
     log_p = _race(*columns, node.margin, tuple(node.slots[arms].tolist()))
     removed = (~race.kept_sets(len(arms))) @ (np.int64(1) << arms)
@@ -327,7 +327,7 @@ def _node(left: Machine, right: Machine, place: _Place) -> Node:
     """The node of the input on which the path is possible."""
     if place.left is not None:
         return left.nodes[place.left]
-    assert place.right is not None, "a path that is impossible on both inputs is not followed"
+    assert place.right is not None, "paths that are impossible on both inputs are left out"
     return right.nodes[place.right]
 
 

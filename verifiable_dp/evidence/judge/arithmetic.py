@@ -135,10 +135,10 @@ def _moves_linearly(frame: Frame, entries: Entries, shifts: LinearShifts) -> str
                 sizes[entry] += abs(weight * own)
         left = {entry: total for entry, total in totals.items() if not is_zero(total, sizes[entry])}
         if relation == EQUAL and left:
-            return f"row {number} moves"
+            return f"constraint {number} changes"
         low, _ = _range(left.pop(-1, 0.0), [*left.items()], entries)
         if low < 0 and not is_zero(low, _reach(sizes, entries)):
-            return f"row {number} falls below 0"
+            return f"constraint {number} falls below 0"
     return ""
 
 
@@ -160,13 +160,14 @@ def _moves_at_corners(frame: Frame, entries: Entries, shifts: Corners) -> str:
             total = math.fsum(parts)
             still = is_zero(total, math.fsum(map(abs, parts)))
             if not still and (relation == EQUAL or total < 0):
-                return f"row {number} {'moves' if relation == EQUAL else 'falls below 0'} at a corner"
+                what = "changes" if relation == EQUAL else "falls below 0"
+                return f"constraint {number} {what} at a corner of the bounds"
     return ""
 
 
 def _not_whole(frame: Frame, entries: Entries, shifts: Shifts) -> str:
     """A draw on whole numbers that may move by a part of one."""
-    said = "noise on whole numbers moves by a fraction"
+    said = "noise that takes whole numbers is shifted by a fraction"
     lattice = {i for i, (law, parameter) in enumerate(frame.draws) if laws.law_of(law, parameter).whole}
     if isinstance(shifts, LinearShifts):
         for draw, constant, by in shifts.terms:

@@ -106,9 +106,8 @@ class Calls(Factors):
         )
         self.callers.setdefault(node, set()).add(self.calling)
         self.called_in.setdefault(node, set()).update(self.varying(outer=True))
-        if (len(self.callers[node]) > 1 or self.repeated()) and node not in self.repeats:
-            self.repeats.add(node)
-            self.changed = True
+        if len(self.callers[node]) > 1 or self.repeated():
+            self.note(self.repeats, node)
         method = self.is_method(node)
         shift = int(method and unbound)
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
@@ -134,15 +133,14 @@ class Calls(Factors):
         self, node: Foreign, target: str, part: ast.expr | None, value: Value, *, again: bool = False
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
-        known, written = self.given_at.setdefault((node, target), set()), self.written_as(part)
+        known = self.given_at.setdefault((node, target), set())
+        if self.placed and self.is_fixed(part, value):
+            self.note(self.given_public, (node, target))
         if again:
             value = self.handed_on(part, value)
-        self.changed = self.changed or written not in known
-        known.add(written)
+        self.note(known, self.written_as(part))
         value = value._replace(turn=max(value.turn, SMOOTH if len(known) > 1 else PUBLIC))
-        if self.control.level and value.turn:
-            return value._replace(level=max(value.level, self.control.level))
-        return value
+        return value._replace(level=max(value.level, self.control.level if value.turn else PUBLIC))
 
     def written_as(self, part: ast.expr | None) -> Foreign:
         """What tells an argument from others: a constant, a name that is given one meaning, or its place."""
@@ -187,8 +185,7 @@ class Calls(Factors):
             if kind in ("function", "method", "applied"):
                 made = Value() if once else self.marks.get((node, "return of"), Value())
                 self.enter(node, Given([*given.parts, (..., made, set())]).anywhere)
-                self.changed = self.changed or node not in self.repeats
-                self.repeats.add(node)
+                self.note(self.repeats, node)
             elif kind == "instance":
                 for one in self.methods_of(node, "__call__"):
                     self.enter(one, given.anywhere)
@@ -290,6 +287,8 @@ class Calls(Factors):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
         functions = frozenset(tag for tag in refs if tag[0] in values.CODE)
+        if values.same(value, (isinstance, hasattr, callable)) and GENERATOR in refs:
+            self.tell(node, outside.READS, "the type of its generator")
         if not values.same(value, values.ANY_ORDER) or any(at == "key" for at, *_ in given.parts):
             for _, one, _ in given.parts:
                 self.note_order(node, one)

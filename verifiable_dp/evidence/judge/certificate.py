@@ -215,7 +215,7 @@ class TracedCertificate(Values, frozen=True):
         """What names a frame, a pattern, a row or a draw that is not there, or twice; empty if nothing."""
         for i, frame in enumerate(self.frames):
             if not all(_fits(noise, len(frame.draws)) for _, noise in frame.rows):
-                return f"frames.{i}: a row must name draws of the frame, each once"
+                return f"frames.{i}: each row must name draws of its frame, each once"
         for i, pattern in enumerate(self.patterns):
             if pattern.frame >= len(self.frames):
                 return f"patterns.{i}: there is no frame {pattern.frame}"

@@ -47,6 +47,14 @@ _OF_MODULES = (
 _KIND = "__class__"  # as what `type` gives: that of a generator is not the one of a run
 
 
+def _of_views(node: Foreign, op: ast.operator) -> bool:
+    """Whether keys are taken from keys, which makes a set of them."""
+    sides = [getattr(node, "left", None), getattr(node, "right", None)]
+    called = [one.func for one in sides if isinstance(one, ast.Call)]
+    keys = any(isinstance(one, ast.Attribute) and one.attr in ("keys", "items") for one in called)
+    return isinstance(op, ast.Sub) and keys
+
+
 class Expressions(Calls):
     """Follows expressions."""
 
@@ -54,7 +62,7 @@ class Expressions(Calls):
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
             if isinstance(node, ast.Constant) and str(node.value).strip().lower() in _NOW:
-                self.tell(node, outside.READS, f"the clock, by the text {node.value!r}")
+                self.tell(node, outside.READS, f"the clock (through the text {node.value!r})")
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)
         if found.bare and not isinstance(node, ast.Name | ast.Attribute):  # not what draws only set
@@ -83,6 +91,8 @@ class Expressions(Calls):
             if told and isinstance(self.scope, Function) and key not in self.looked:
                 self.tell(node, outside.READS, node.id)
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
+        if key in self.names.held and node.id in self.names.of_system[self.names.home[self.scope]]:
+            self.tell(node, outside.READS, node.id)
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.is_behind(key):
             found |= Value(STEEP, apart=True)
@@ -102,8 +112,10 @@ class Expressions(Calls):
         self.named_whole(node)
         if base.varies and self.is_single(base, name):
             base = base._replace(level=PUBLIC, draws=0)
+        if base.things and name in self.names.of_system[self.names.home[self.scope]]:
+            self.tell(node, outside.READS, name)
         known = name in self.names.methods or name == "__init__" if called else name in _NAMES
-        if name == _KIND or (base.refs and name[:2] == "__" and not known):
+        if name in (_KIND, "__hash__") or (base.refs and name[:2] == "__" and not known):
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":
@@ -230,11 +242,8 @@ class Expressions(Calls):
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return (
-                self.ask(self.of(node.operand), node.operand)
-                .steep()
-                ._replace(own=NONE, data=False, truth=True)
-            )
+            asked = self.ask(self.of(node.operand), node.operand)
+            return asked.steep()._replace(own=NONE, data=False, truth=True)
         value = self.of(node.operand)
         return value.steep() if isinstance(node.op, ast.Invert) else value
 
@@ -275,7 +284,7 @@ class Expressions(Calls):
         if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
             every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
-        if every.container and isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub):  # of keys
+        if every.container and (isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor) or _of_views(node, op)):
             every = every._replace(own=every.own | {values.SET})
             inner = inner if values.SET in (one.own | other.own) else inner | {values.TEXT}
         beside = any(side.data and side.apart for side in (one, other))

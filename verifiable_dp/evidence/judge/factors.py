@@ -45,9 +45,8 @@ class Factors(Places):
             return all(map(self.above, node.elts))
         if isinstance(node, ast.BinOp):
             several = isinstance(node.left, ast.List)
-            return (
-                isinstance(node.op, _KEPT) and self.above(node.left) and (several or self.above(node.right))
-            )
+            both = self.above(node.left) and (several or self.above(node.right))
+            return both and isinstance(node.op, _KEPT)
         own = self.of(node.func).own if isinstance(node, ast.Call) and not node.keywords else frozenset()
         largest = [self.names.objects[ref] is max for kind, ref in own if kind == "library"]
         return 0 < sum(largest) == len(own) and len(node.args) > 1 and any(map(self.above, node.args))

@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge.imports import Settled
 from verifiable_dp.evidence.judge.values import (
     FOLLOWED,
     GENERATOR,
@@ -102,7 +103,10 @@ class Names:
         plain = not any("super" in names for names in self.local.values())
         self.begins_again = not all(plain and ast.unparse(one) == "super()" for one in again)
         kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
-        self.of_system = {file: set(_taken_from_system(one.tree)) for file, one in files.items()}
+        self.of_system = {
+            file: set(_taken_from_system(one.tree)) | Settled(one.tree, one.scope).unsettled
+            for file, one in files.items()
+        }
         self.mangled = tuple(f"_{name}__" for name in kinds)  # how names of a class's own begin elsewhere
         coded = [node for nodes in self.coded.values() for node in nodes]
         waiting = (ast.Yield, ast.YieldFrom)

@@ -150,13 +150,9 @@ class Language:
 
     def unhidden(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether noise that data without noise get at a position may be left out, or they get it again."""
-        found = self._operands(file, position)
-        again = any(one.kept and one.raw for one in found)
-        return (
-            again
-            or any(one.partial and one.noisy for one in found)
-            or (file, position) in self._said.carrying
-        )
+        given = self._operands(file, position)
+        bare = any((one.kept and one.raw) or (one.partial and one.noisy) for one in given)
+        return bare or (file, position) in self._said.carrying
 
     def told_again(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether data at a position may say how draws come out as often as draws say."""

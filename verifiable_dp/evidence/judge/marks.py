@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside
@@ -36,7 +36,7 @@ ROLES = {  # what an adapter fills parameters with; anything else is unknown
 Roles = Mapping[types.CodeType | type, Mapping[str, str]]
 Spot = tuple[str, tuple[int, ...]]  # file and position of an expression
 
-
+_T = TypeVar("_T")
 _DEEPEST = 3
 
 
@@ -155,6 +155,7 @@ class Marks:
         self.consumed: set[ast.AST] = set()  # generator expressions that are taken to their ends
         self.begun: set[Foreign] = set()  # names that are given what is not empty
         self.given_at: dict[Foreign, set[Foreign]] = {}  # parameters, and what they are given
+        self.given_public: set[Foreign] = set()  # of these, which are given what is the same in all runs
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
@@ -212,9 +213,8 @@ class Marks:
 
         It is `above` 0, or nothing new (`factors`).
         """
-        if not above and key not in self.doubtful:
-            self.doubtful.add(key)
-            self.changed = True
+        if not above:
+            self.note(self.doubtful, key)
         for marks, made in ((self.marks, value), (self.outermost, value if outer is None else outer)):
             known = marks.get(key, Value())
             if known | made != known:
@@ -265,6 +265,11 @@ class Marks:
         value = self.reached(given.steep()._replace(own=NONE, inner=given.refs - {GENERATOR}))
         level = max(value.level, STEEP if draws else PUBLIC)
         self.hold(roots, value._replace(level=level, rough=STEEP, size=max(value.size, level)), _DEEPEST)
+
+    def note(self, found: set[_T], one: _T) -> None:
+        """Put something into a set of what is known."""
+        self.changed = self.changed or one not in found
+        found.add(one)
 
     def share(self, key: Foreign, roots: Iterable[Root]) -> None:
         """A name may stand for the same container as others do, for one in them, or one with them in it."""

@@ -82,14 +82,14 @@ def hidden(
         for at, _, times in profile.groups:
             listed[at] += times
     if any(times > listed[at] for at, times in Counter(group.pattern for group in groups).items()):
-        return Hiding("the certificate leaves out what a neighbour moves")
+        return Hiding("the certificate leaves out values that change on a neighbouring input")
     known = [key for group in groups for key in group.draws if key is not None]
     if len({*known}) < len(known):
         return Hiding("the certificate counts a draw twice")
     patterns = [certificate.patterns[group.pattern] for group in groups]
     way = next((way for way in (0, 1) if _reaches(way, patterns, groups)), None)
     if way is None:
-        return Hiding("a neighbour moves further than the certificate says")
+        return Hiding("a neighbouring input changes a value by more than the certificate says")
     moves: dict[Key, Move] = {}
     for pattern, group in zip(patterns, groups, strict=True):
         entries = _way(pattern.entries, way)

@@ -23,39 +23,43 @@ class Construct(NamedTuple):
 
 _BRANCH = "branch on the draw with if and elif, and call one function in each branch"
 _SKIP = "loop a public number of times, and skip iterations with an if inside the loop"
-AT_A_PLACE = Construct("calls an entry of a table that a draw selects", _BRANCH)
-RETURNED = Construct("calls what another call returns, which may depend on a draw", _BRANCH)
-ONE_OF_TWO = Construct("calls one of two functions, and the choice may depend on a draw", _BRANCH)
-FUNCTION = Construct("calls a function that a draw chooses", _BRANCH)
-CHOSEN = Construct("calls what a draw chooses", _BRANCH)
-PUT = Construct("calls what a draw puts in {}", _BRANCH)
-METHOD = Construct("calls {} of what a draw chooses", _BRANCH)
+AT_A_PLACE = Construct("calls a table entry that a random draw selects", _BRANCH)
+RETURNED = Construct("calls the result of another call, which may depend on a random draw", _BRANCH)
+ONE_OF_TWO = Construct("calls one of two functions, and a random draw may decide which", _BRANCH)
+FUNCTION = Construct("calls a function that a random draw chooses", _BRANCH)
+CHOSEN = Construct("calls an object that a random draw chooses", _BRANCH)
+PUT = Construct("calls what a random draw stores in {}", _BRANCH)
+METHOD = Construct("calls {} of an object that a random draw chooses", _BRANCH)
 UNKNOWN_CALL = Construct(
     "calls something that is known only when the code runs",
-    "call a function of your file or of a library by its name",
+    "call a function of your file or of a library by name",
 )
-REFLECTION = Construct("calls {}, so we cannot know in advance what runs", "name what is called or read")
-READS = Construct(
-    "reads {}, which may be different in production", "give the code what it needs as a parameter"
+REFLECTION = Construct(
+    "calls {}, so we cannot know in advance what runs", "write the name of what is called or read"
 )
+READS = Construct("reads {}, which may be different in production", "pass what the code needs as a parameter")
 GIVEN = Construct(
-    "gives {} data or noise together with a number that may take a special value in rare draws",
+    "passes {} data or noise, together with a number that may take a special value in rare draws",
     "compute that number from public values, or branch on it",
 )
 TAKEN = Construct(
-    "reads data or noise from a table at a place that a draw selects",
+    "reads data or noise from a table at an index that a random draw selects",
     "branch on the draw, and name the entry in each branch",
 )
-SLICED = Construct("takes an amount of data or noise that may depend on a draw", _SKIP)
+SLICED = Construct("reads an amount of data or noise that may depend on a random draw", _SKIP)
 SURVIVES = Construct(
-    "keeps data or noise that survive only if none of many draws replaces them",
-    "choose again in each iteration, and start from the value that is chosen otherwise",
+    "keeps data or noise only if none of many random draws replaces them",
+    "choose again in each iteration, and start from the default value",
 )
-REPEATED = Construct("repeats data or noise a number of times that may depend on a draw", _SKIP)
-TURNS = Construct("the number of iterations of a loop may depend on a draw", _SKIP)
-RECURSION = Construct("how often it calls itself may depend on a draw", _SKIP)
-BY_PYTHON = Construct("defines {}, which Python calls by itself", "give the method a name, and call it")
+REPEATED = Construct("repeats data or noise, and a random draw may decide how often", _SKIP)
+TURNS = Construct("the number of iterations of a loop may depend on a random draw", _SKIP)
+RECURSION = Construct("how often it calls itself may depend on a random draw", _SKIP)
+BY_PYTHON = Construct(
+    "defines {}, which Python calls implicitly", "use an ordinary method, and call it by name"
+)
 STATEMENT = Construct(
-    "is a statement that is not followed ({})", "use functions, loops, branches and assignments"
+    "is a statement that we cannot follow ({})", "use functions, loops, branches and assignments"
 )
-SETS = Construct("sets {} of a module or function", "keep it in a local name or in an object")
+SETS = Construct(
+    "sets the attribute {} of a module or function", "store the value in a local variable or in an object"
+)

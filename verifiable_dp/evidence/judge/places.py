@@ -7,7 +7,7 @@ import ast
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.chances import GROWN
-from verifiable_dp.evidence.judge.flow import COMPREHENSION
+from verifiable_dp.evidence.judge.flow import COMPREHENSION, names_in
 from verifiable_dp.evidence.judge.loops import Loops
 from verifiable_dp.evidence.judge.marks import Root
 from verifiable_dp.evidence.judge.values import ANY, PUBLIC, STEEP, Value
@@ -27,6 +27,13 @@ class Places(Loops):
         found = self.of(node)
         self.looked = self.marks
         return found
+
+    def is_fixed(self, node: ast.expr | None, at: Value) -> bool:
+        """Whether a place may be the same in all runs; what calls give is known when all else is."""
+        keys = {self.key(name) for name in names_in(node, ast.Load)} if node is not None else set()
+        if self.placed:
+            return not at.level or not keys.isdisjoint(self.given_public)
+        return not at.level and not at.turn and keys.isdisjoint(self.given_at)
 
     def thinned(self, value: Value) -> bool:
         """Whether it holds noise alone, of which chance leaves out some, and maybe all."""

@@ -285,13 +285,20 @@ def replayed(
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
         return ReplayResult("", loss, squared, tried=False)
     if not alike(shown[0], sides.shown):
-        return ReplayResult("a run returns something other than what was traced", loss, squared)
+        return ReplayResult("a run returns something other than the traced run", loss, squared)
     if not before.like(after):
-        return ReplayResult("a neighbour asks for other draws", loss, squared)
+        return ReplayResult("a run on a neighbouring input asks for other draws", loss, squared)
     if not alike(*shown):
-        return ReplayResult("a neighbour returns something else under the noise that hides it", loss, squared)
+        return ReplayResult(
+            "a run on a neighbouring input returns another value, although its noise was shifted to hide "
+            "the change",
+            loss,
+            squared,
+        )
     if not within(loss, squared):
-        return ReplayResult("what hides the change costs more than the bound", loss, squared)
+        return ReplayResult(
+            "the shift of the noise that hides the change costs more than the bound", loss, squared
+        )
     return ReplayResult("", loss, squared)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge import outside
+from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import (
     Function,
@@ -140,7 +140,20 @@ class Statements(Expressions):
         self.of(step.value)
 
     def _do_Assert(self, step: ast.Assert) -> None:
+        if any(map(self.acts, walk(step))):
+            self.tell(step, outside.READS, "what an assert does (python -O leaves it out)")
         self.ask(self.of(step.test), step.test)
+
+    def acts(self, node: ast.AST) -> bool:
+        """Whether it may do more than give a value: set a name, draw, or call what is not a library's."""
+        if not isinstance(node, ast.Call):
+            return isinstance(node, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await)
+        if isinstance(node.func, ast.Attribute) and not self.of(node.func.value).things:
+            return values.may_write(node.func.attr)
+        called = self.of(node.func).own
+        return not all(
+            kind == "library" and values.kind_of(self.names.objects[ref]) == "pure" for kind, ref in called
+        )
 
     def _do_Raise(self, step: ast.Raise) -> None:
         self.of(step.exc)
@@ -272,9 +285,7 @@ class Statements(Expressions):
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
             self.named_whole(target)
-            known = self.kept.setdefault(target.attr, set())
-            self.changed = self.changed or where(target) not in known
-            known.add(where(target))
+            self.note(self.kept.setdefault(target.attr, set()), where(target))
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
@@ -312,7 +323,7 @@ class Statements(Expressions):
         _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = not (target.slice.lower or target.slice.upper or target.slice.step)
-        fixed = not at.level and not whole and (self.placed or not at.turn)
+        fixed = not whole and self.is_fixed(target.slice, at)
         rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own - {NUMBER} else PUBLIC

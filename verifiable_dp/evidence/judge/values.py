@@ -438,9 +438,10 @@ def shapes(value: Foreign, at: Foreign) -> bool:
 def _place_of_out(value: Foreign) -> float:
     """Where a function of NumPy's takes an array to write into; the third place where it does not say."""
     try:
-        names = [*inspect.signature(value).parameters]
+        given = inspect.signature(value).parameters.items()
     except ValueError:
         return 2
+    names = [name for name, one in given if one.kind is not one.KEYWORD_ONLY]
     return names.index("out") if "out" in names else math.inf
 
 
@@ -472,14 +473,24 @@ def home_of(value: Foreign) -> str:
 
 
 def is_of_system(module: Foreign, name: str) -> bool:
-    """Whether an attribute of a module of Python's library may be another on another machine, or tomorrow."""
-    if not isinstance(module, types.ModuleType) or module.__name__ not in sys.stdlib_module_names:
+    """Whether an attribute of a library's module may be another on another machine, or tomorrow.
+
+    Of other libraries than Python's own that is any but a float, such as pi: texts and flags are versions.
+    """
+    if not isinstance(module, types.ModuleType):
         return False
     value = inspect.getattr_static(module, name, None)
+    if module.__name__ not in sys.stdlib_module_names:
+        return module.__name__.partition(".")[0] in _PURE and isinstance(value, str | bytes | int | tuple)
     if isinstance(value, type | types.ModuleType) or callable(value):
         return False
     told = module.__name__ in _PURE and not name.startswith("_")
     return not (told or same(value, (sys.maxsize, sys.float_info)))
+
+
+def is_pure(root: str) -> bool:
+    """Whether what a library of this name gives follows from what it is given."""
+    return root in _PURE
 
 
 def kind_of(value: Foreign) -> str:

@@ -231,7 +231,7 @@ LOOSE = 10.0  # times the measured value that would still pass
 def all_equal(numbers: Json, spread: str, runs: str) -> list[str]:
     """An interval of no width is not a sure one: the runs came out alike."""
     same = numbers.get(spread) == 0 and int(numbers[runs]) > 1
-    return [f"all {numbers[runs]} runs equal"] if same else []
+    return [f"all {numbers[runs]} runs are equal"] if same else []
 
 
 def loose(kind: Kind, numbers: Json, result: Json, what: str) -> list[str]:
@@ -247,6 +247,6 @@ def margin_decides(claimed: JsonValue, margin: JsonValue, result: Json) -> list[
     if float(result["lower"]) <= float(claimed) <= float(result["upper"]):
         return []
     return [
-        f"the interval excludes {digits(claimed)}; consistent, because it lies within the margin of "
-        f"{digits(margin)} around it"
+        f"the interval excludes {digits(claimed)}, but lies within the margin of {digits(margin)} around "
+        "it, so the claim is consistent"
     ]

@@ -167,7 +167,7 @@ def _judge_linear_in_log(statistics: Json) -> JsonDict:
 def _linear_in_log_in_words(numbers: Json, result: Json) -> str:
     return (
         f"slope {digits(result['slope'])} in log x{interval(result)}{claimed_slope(numbers)}; bend "
-        f"{digits(result['bend'])}, at most {digits(numbers['curvature'])} if straight"
+        f"{digits(result['bend'])}, at most {digits(numbers['curvature'])} for a straight line"
     )
 
 

@@ -120,7 +120,7 @@ def _mean_bound_in_words(numbers: Json, result: Json) -> str:
         return f"{words}; a weak check, because the bound is {round(loose)} times the mean" if weak else words
     least = numbers["least_horizon"]
     from_ = f"; the claim can fail only from T = {least} on" if least else ""
-    return f"{words}, the largest possible is {digits(numbers['largest'])}{from_}"
+    return f"{words}; the largest possible mean is {digits(numbers['largest'])}{from_}"
 
 
 @MEAN_BOUND.slack_by

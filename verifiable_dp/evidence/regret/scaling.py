@@ -186,8 +186,8 @@ def _scaling_in_words(numbers: Json, result: Json) -> str:
         return words + advised + (_passing(numbers, result) if result["verdict"] != "contradicted" else "")
     # Where nothing has been learnt yet, rates are not those of long horizons.
     return (
-        f"{words}; up to {most:.0%} of uniform play's regret: the algorithm does not learn, or the horizon "
-        "is too short"
+        f"{words}; up to {most:.0%} of the regret of uniform play: the algorithm does not learn, or the "
+        "horizon is too short"
     )
 
 
@@ -203,12 +203,13 @@ def _advice(numbers: Json, result: Json) -> str:
             return f"; about {times} times as many runs would be enough to decide"
     if numbers.get("over", "T") == "T":
         longer = (
-            "; a longer horizon or a larger gap would decide, because rates settle only once enough has been "
-            "learnt"
+            "; to decide, use a longer horizon or a larger gap, because the regret follows its rate only "
+            "after enough learning"
         )
         reach = _far_enough(numbers, result, room)
-        return longer + (f"; with this slope and errors of this size, from {reach} on" if reach else "")
-    return f"; values of {numbers['over']} over a wider range, or more runs, would decide"
+        enough = f"; with this slope and errors of this size, {reach} would be enough"
+        return longer + (enough if reach else "")
+    return f"; to decide, use a wider range of {numbers['over']}, or more runs"
 
 
 def _passing(numbers: Json, result: Json) -> str:
@@ -217,9 +218,10 @@ def _passing(numbers: Json, result: Json) -> str:
     if numbers.get("over") != "T" or not 0 < claimed < 1 or float(numbers["margin"]) <= _FASTER:
         return ""
     reach = _far_enough(numbers, result, -_FASTER / 2)
-    told = f"with errors of this size from {reach} on" if reach else "with many more runs"
+    told = f"from {reach} on, with errors of this size" if reach else "with many more runs"
     narrow = f"({digits(claimed)}, {digits(_FASTER / 2)})"
-    return f"; T^{digits(claimed + _FASTER)} would also pass: the claim {narrow} tells the two apart {told}"
+    faster = f"T^{digits(claimed + _FASTER)}"
+    return f"; {faster} would also pass; the claim {narrow} would tell the two rates apart {told}"
 
 
 def _far_enough(numbers: Json, result: Json, room: float) -> str:

@@ -222,7 +222,7 @@ def who_wins(table: Check) -> str:
     first, second = table.statistics["algorithms"]
     return (
         f"Of {len(wins)} rows, {first} has the smaller clean regret in {wins.count(first)} and {second} in "
-        f"{wins.count(second)}. In {wins.count(NEITHER)} the interval of the difference contains 0."
+        f"{wins.count(second)}. In {wins.count(NEITHER)} of them, the interval of the difference contains 0."
     )
 
 
@@ -244,13 +244,11 @@ def against_the_floor(table: Check) -> str:
     idle = [sum(row[f"mean_{side}"] < row["floor"] for row in bad) for side in "ab"]
     alphas = _list(sorted({row["contamination"] for row in bad}))
     return (
-        "The lower bound T alpha^(1-1/k) holds for the worst gaps, not for every gap. It exceeds the "
-        "regret in "
-        f"{idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for {second}. "
-        f"At alpha = {alphas}, the regret of {first} is at most this many times that lower bound: "
-        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which its proof does not tell arms "
-        "apart, "
-        f"would cost this many times that lower bound: {_multiples(bad, _unseparated)}.{_steady(bad)}"
+        "The lower bound T alpha^(1-1/k) holds for the worst gaps, not for every gap. This bound exceeds "
+        f"the regret in {idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for "
+        f"{second}. At alpha = {alphas}, the regret of {first} is at most this many times that lower bound: "
+        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which the proof does not tell the arms "
+        f"apart, would cost this many times that lower bound: {_multiples(bad, _unseparated)}.{_steady(bad)}"
     )
 
 
@@ -269,12 +267,11 @@ def what_is_separated(table: Check) -> str:
         else ""
     )
     return (
-        f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} tells "
-        f"the arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. "
-        f"In {len(late)} rows, "
-        f"{second} ends no epoch by T. Because the best arm was removed, regret exceeds that of playing "
-        "all arms equally "
-        f"in {worse[0]} rows for {first} and in {worse[1]} for {second}."
+        f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} tells the "
+        f"arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. In "
+        f"{len(late)} rows, {second} does not finish an epoch by T. Because the best arm was removed, regret "
+        f"exceeds that of playing all arms equally in {worse[0]} rows for {first} and in {worse[1]} for "
+        f"{second}."
     )
 
 

@@ -76,12 +76,12 @@ class Proposals:
         """Whether a proposal is accepted."""
         world = self.world
         if pick.is_public or (self.permuted and self.shown):
-            raise world.stop("a proposal is used before its coin is tossed")
+            raise world.stop("a proposal is used before the coin that accepts it is tossed")
         logs = [log_of(world, chance) for chance in chances]
         if self.logs is None:
             self._begin(logs)
         elif self.done or not all(alike(a, b) for a, b in zip(self.logs, logs, strict=True)):
-            raise world.stop("proposals are accepted with chances that change")
+            raise world.stop("proposals are accepted with probabilities that change")
         wanted = world.chooser.failures
         if world.chooser.natural:
             value = chances[pick.value]
@@ -107,10 +107,10 @@ class Proposals:
         self.world.finishing.append(self.finish)
         if self.permuted and not is_flip(logs):
             raise self.world.stop(
-                "coins are tossed for a permutation with chances that are not those of permute-and-flip"
+                "coins are tossed for a permutation with probabilities that are not those of permute-and-flip"
             )
         if not self.permuted and any((x.range()[1] if is_term(x) else x) > _TINY for x in logs):
-            raise self.world.stop("proposals are accepted with chances that may exceed 1")
+            raise self.world.stop("proposals are accepted with probabilities that may exceed 1")
 
     def _accepted(self, index: int) -> None:
         """Charge the outcome."""
@@ -130,9 +130,7 @@ class Proposals:
     def finish(self) -> None:
         """A contest must have a winner."""
         if not self.done:
-            raise self.world.stop(
-                "an outcome was proposed and turned down, and none was accepted", self.place
-            )
+            raise self.world.stop("an outcome was proposed and rejected, and none was accepted", self.place)
 
 
 def won(world: World, logs: list[Foreign], index: int) -> None:
@@ -158,11 +156,11 @@ def log_of(world: World, chance: Foreign) -> Foreign:
         chance = chance.settle()
     if not is_term(chance):
         if not 0 < float(chance) <= 1:
-            raise world.stop("a proposal is accepted with a chance of 0 or above 1")
+            raise world.stop("a proposal is accepted with a probability of 0 or above 1")
         return math.log(float(chance))
     if chance.ratio is None or not chance.ratio.is_exponential:
         raise world.stop(
-            "proposals are accepted with probabilities that depend on raw data and are not exponentials"
+            "proposals are accepted with probabilities that depend on raw data but are not exponentials"
         )
     return chance.ratio.above[0]
 
@@ -207,7 +205,7 @@ class Pick(Lazy):
         source = self.source
         tossed = source.logs is not None and (source.permuted or not source.done)
         if self.is_dead or (tossed and not self.is_accepted):
-            raise self.world.stop("a proposal that was turned down is used")
+            raise self.world.stop("a rejected proposal is used")
         if not self.is_accepted:
             self.is_public = source.shown = True
         return np.int64(self.value)

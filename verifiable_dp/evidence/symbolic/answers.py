@@ -97,7 +97,7 @@ class Oracle:
     def choose(self, chances: list[Foreign], natural: int) -> int:
         """One of several outcomes with these chances."""
         if len(self.made) >= _MOST_CHOICES:
-            raise Unbounded("an answer by coins tosses too many coins")
+            raise Unbounded("a randomised answer tosses too many coins")
         at = (
             natural
             if self.natural
@@ -112,7 +112,7 @@ class Oracle:
         """The value of a raw whole number, which these units move."""
         self.units.update(units)
         if any(chance is not None for _, _, chance in self.made) and not self.natural:
-            raise world.stop_raw("raw {data} are looked at after a coin was tossed")
+            raise world.stop_raw("raw {data} are read after a coin was tossed")
         return values[self.choose([None] * len(values), values.index(natural))]
 
     def following(self) -> tuple[int, ...] | None:
@@ -307,7 +307,7 @@ def answered(
         units.update(oracle.units)
         bits.update(oracle.bits)
         if not isinstance(found, NUMBERS_OR_BITS) or is_term(found):
-            raise world.stop("an answer is not a plain number")
+            raise world.stop("a randomised answer is not a plain number")
         return found
 
     try:
@@ -316,11 +316,9 @@ def answered(
     except Unbounded:
         chances = None
     except Exception as error:  # for some rewards only: who catches it knows of them
-        raise world.stop(
-            f"{type(error).__name__}: an answer by coins is not given for some rewards"
-        ) from error
+        raise world.stop(f"{type(error).__name__}: no randomised answer is given for some rewards") from error
     if (len(world.seen), len(world.charges), len(world.finishing)) != before[2:]:
-        raise world.stop("an answer by coins reveals more than itself")
+        raise world.stop("a randomised answer (from coin tosses) reveals more than the answer")
     if chances is None:
         world.failure, world.at = before[:2]
         world.restore(state)
@@ -356,7 +354,7 @@ def _chances(world: World, ask: Callable[[Oracle], Foreign]) -> Mapping[Foreign,
             break
         oracle = Oracle(script)
     else:
-        raise world.stop("an answer by coins can come about in too many ways")
+        raise world.stop("a randomised answer has too many possible sequences of coin tosses")
     answers = [
         a for known in worlds.values() for a, chance in known.items() if type(chance) is Term or chance > 0
     ]

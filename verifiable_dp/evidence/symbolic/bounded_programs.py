@@ -56,6 +56,8 @@ class Program:
         Says why a generator that the code keeps hides nothing, of its identity; empty if it may.
     disclosed
         Expressions, by file and position, of which the adversary is told what they are made of, too.
+    local
+        Whether the adversary sees the report of each entry, too (`reports`).
     """
 
     function: Function[Foreign]
@@ -65,6 +67,7 @@ class Program:
     furthest: float = field(default=math.inf, kw_only=True)
     known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
     disclosed: frozenset[tuple[str, Foreign]] = field(default=frozenset(), kw_only=True)
+    local: bool = field(default=False, kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""

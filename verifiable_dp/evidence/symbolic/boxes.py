@@ -168,7 +168,7 @@ class Box:
         if self._data is None:
             memory: Foreign = self._memory
             if memory.objects is None and memory.is_seen:
-                raise self.world.stop("tracked numbers are written where a plain array shares memory")
+                raise self.world.stop("data or noise are written to memory that a plain array shares")
             self._data = memory.as_objects(self._plain)
         return self._data
 
@@ -201,7 +201,7 @@ class Box:
             self._memory.is_seen = True  # type: ignore[union-attr]
             return part
         if part.dtype != array.dtype or _steps(self.data) != _steps(array):  # as those of objects
-            raise self.world.stop("a part of an array is used in a way that is not followed")
+            raise self.world.stop("part of an array is used in a way that we cannot follow")
         return Box(self.world, counterpart(part, array, self.data), self.kind, self.narrow)
 
     # ------------------------------------------------------------ form
@@ -311,7 +311,7 @@ class Box:
 
     def reshape(self, *shape: Foreign, **kwargs: Foreign) -> Foreign:
         """As an array's."""
-        shape = plain(self.world, shape, "raw {data} shape an array")
+        shape = plain(self.world, shape, "raw {data} determine the shape of an array")
         return self._same(self.held.reshape(*shape, **kwargs))
 
     def copy(self, *args: Foreign) -> Foreign:
@@ -374,7 +374,9 @@ class Box:
         return calling(self.world, function, args, kwargs)
 
     def __array__(self, dtype: Foreign = None, copy: Foreign = None) -> Foreign:
-        made = np.asarray(plain(self.world, self, "raw {data} leave tracing in an array"), dtype=dtype)
+        made = np.asarray(
+            plain(self.world, self, "raw {data} are in an array that we cannot trace further"), dtype=dtype
+        )
         made.flags.writeable = False  # what is written into a copy would be lost
         return made
 
@@ -396,7 +398,7 @@ class Box:
         return operator.index(_scalar(self._one(), self.kind))
 
     def __repr__(self) -> str:
-        return repr(plain(self.world, self, "raw {data} are turned into text"))
+        return repr(plain(self.world, self, "raw {data} are converted to text"))
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
@@ -407,12 +409,12 @@ class Box:
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(name)
         if name in _IN_PLACE:
-            raise self.world.stop(f".{name} changes an array in a way that is not followed")
+            raise self.world.stop(f".{name} changes an array in a way that we cannot follow")
         function = getattr(np, name, None)
         if callable(function):
             return functools.partial(_method, self, function)
         if has_terms(self):
-            raise self.world.stop_raw(f".{name} of raw {{data}} has no bound")
+            raise self.world.stop_raw(f"we cannot bound how much .{name} of raw {{data}} changes")
         array = _readable(self.world, self, "")
         found = getattr(array, name)
         given = [(self, array)]
@@ -591,7 +593,7 @@ def _fitting(world: World, value: Foreign, dtype: Foreign) -> Foreign:
     for entry in entries(world, value):
         drawn = nature(entry) == "uniform" or (is_term(entry) and entry.noise)
         if drawn and dtype.itemsize < 4 + 4 * (dtype.kind == "f"):
-            raise world.stop(f"noise is turned into numbers of type {dtype}, which have too few digits")
+            raise world.stop(f"noise is converted to type {dtype}, which has too few digits")
         if drawn or not is_term(entry):
             continue
         size = builtins.max(map(abs, entry.range()))
@@ -601,9 +603,7 @@ def _fitting(world: World, value: Foreign, dtype: Foreign) -> Foreign:
         if not (
             (dtype == np.int32 and size <= 2**20) or (dtype == np.float32 and size <= 1e-4 * 2**23 * step)
         ):
-            raise world.stop_raw(
-                f"raw {{data}} are turned into numbers of type {dtype}, which have too few digits"
-            )
+            raise world.stop_raw(f"raw {{data}} are converted to type {dtype}, which has too few digits")
     return dtype
 
 
@@ -648,7 +648,7 @@ def plain(world: World, value: Foreign, what: str, why: Ends = Ends.DATA) -> For
     """The same with plain numbers: what has noise is shown, and raw data ends the bound."""
     if type(value) is Box:
         if value.world is not world:
-            raise world.stop("numbers of another run are used: state is kept between runs")
+            raise world.stop("a run uses numbers of another run: the code keeps state between runs")
         if value.known is not None:
             return value.known.copy()
         found: Foreign = np.empty_like(value.data, _KINDS[value.kind])
@@ -821,7 +821,7 @@ def _bitwise(
             return ufunc(left, right)
         if of is None or not (_is_bit(left) and _is_bit(right)):
             raise (left if is_term(left) else right).world.stop_raw(
-                f"np.{ufunc.__name__} of raw {{data}} has no bound"
+                f"we cannot bound how much np.{ufunc.__name__} of raw {{data}} changes"
             )
         return of(left, right)
 
@@ -973,7 +973,7 @@ def _scipy() -> dict[Foreign, Function[Foreign]]:
     }
 
 
-_NO_BOUND = "a function of raw {data} has no bound"
+_NO_BOUND = "we cannot bound how much a function of raw {data} changes"
 _ELEMENTWISE |= _scipy()
 _TRUTHS = frozenset((np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal))
 
@@ -998,15 +998,18 @@ def on_arrays(
         return calling(world, ufunc, inputs, {})
     scalar = _ELEMENTWISE.get(ufunc)
     if not any(has_terms(x) for x in inputs) or method != "__call__" or scalar is None:
-        values = [_readable(world, x, f"np.{ufunc.__name__} of raw {{data}} has no bound") for x in inputs]
+        values = [
+            _readable(world, x, f"we cannot bound how much np.{ufunc.__name__} of raw {{data}} changes")
+            for x in inputs
+        ]
         given = {k: plain(world, v, _NO_BOUND) for k, v in kwargs.items()}
         if target is not None and given.get("where", True) is not True:
-            given["out"] = plain(world, target, f"np.{ufunc.__name__} of raw {{data}} is masked")
+            given["out"] = plain(world, target, f"np.{ufunc.__name__} masks raw {{data}} (where= or axis=)")
         found = getattr(ufunc, method)(*values, **given)
         made: Foreign = wrapped(world, found)
     else:
         if any(kwargs.get(key) is not None for key in ("where", "axis")) and kwargs.get("where") is not True:
-            raise world.stop_raw(f"np.{ufunc.__name__} of raw {{data}} is masked")
+            raise world.stop_raw(f"np.{ufunc.__name__} masks raw {{data}} (where= or axis=)")
         for x in inputs:
             if nature(x) == "veiled":
                 return x.under(ufunc, *inputs)
@@ -1014,7 +1017,7 @@ def on_arrays(
         arrays = [as_objects(world, x) for x in inputs]
         for x in inputs:
             if type(x) is Box and x.world is not world:
-                raise world.stop("numbers of another run are used: state is kept between runs")
+                raise world.stop("a run uses numbers of another run: the code keeps state between runs")
 
         def entry(*values: Foreign) -> Foreign:
             return scalar(*values) if any(map(_hidden, values)) else ufunc(*values)
@@ -1038,7 +1041,7 @@ def _typed(world: World, ufunc: Foreign, inputs: Foreign, made: Foreign) -> None
     except TypeError:
         return
     if dtype.kind == "b" and ufunc is np.add:
-        raise world.stop("truth values are added up, which makes them one truth value")
+        raise world.stop("truth values are added, which gives another truth value and not a count")
     if dtype.kind == "f" and made.kind == "i":
         made.kind = "f"
     if dtype.itemsize < 8 and dtype.kind in "fiu":
@@ -1066,7 +1069,7 @@ def looked_up(world: World, table: Foreign, key: Foreign) -> Foreign:
 def _written(world: World, made: Foreign, target: Foreign) -> Foreign:
     """An array with what was made written into it."""
     if type(target) is not Box:
-        raise world.stop("tracked numbers are written into a plain array")
+        raise world.stop("data or noise are written into a plain array, where we cannot follow them")
     target[...] = made
     return target
 
@@ -1087,7 +1090,7 @@ def as_objects(world: World, value: Foreign) -> Foreign:
 def _at(world: World, ufunc: Foreign, inputs: Foreign) -> None:
     target, index, *rest = inputs
     if type(target) is not Box or ufunc not in (np.add, np.subtract) or target.ndim != 1:
-        raise world.stop_raw(f"np.{ufunc.__name__}.at of raw {{data}} has no bound")
+        raise world.stop_raw(f"we cannot bound how much np.{ufunc.__name__}.at of raw {{data}} changes")
     places = np.ravel(plain(world, index, "raw {data} are used as an index"))
     values = np.broadcast_to(as_objects(world, rest[0]), places.shape).tolist()
     for i, value in zip(places.tolist(), values, strict=True):
@@ -1295,7 +1298,7 @@ def _dot(world: World, a: Foreign, b: Foreign) -> Foreign:
         made = objects([inner(row, y.tolist()) for row in x.reshape(-1, len(y)).tolist()], x.shape[:-1])
         return Box.of(world, made)
     if x.ndim > 2 or y.ndim > 2:
-        raise world.stop_raw("products of larger arrays of raw {data} have no bound")
+        raise world.stop_raw("we cannot bound how much products of larger arrays of raw {data} change")
     rows = x.tolist() if x.ndim == 2 else [x.tolist()]
     columns = y.T.tolist() if y.ndim == 2 else [y.tolist()]
     made = objects([inner(r, c) for r in rows for c in columns], (len(rows), len(columns)))
@@ -1429,7 +1432,7 @@ def _applied(
     rows = np.moveaxis(as_objects(world, arr), axis, -1)
     made = [func1d(Box.of(world, row), *args, **kwargs) for row in rows.reshape(-1, rows.shape[-1])]
     if any(np.ndim(one) for one in made):
-        raise world.stop_raw("np.apply_along_axis of raw {data} makes arrays")
+        raise world.stop_raw("np.apply_along_axis returns arrays for raw {data}")
     return of_first_type(world, made).reshape(rows.shape[:-1])
 
 
@@ -1453,7 +1456,7 @@ def _histogram(world: World, a: Foreign, bins: Foreign = 10, range: Foreign = No
 
 def _einsum(world: World, subscripts: Foreign, *operands: Foreign, **kwargs: Foreign) -> Foreign:
     if not isinstance(subscripts, str) or "..." in subscripts or kwargs:
-        raise world.stop_raw("np.einsum of raw {data} has no bound")
+        raise world.stop_raw("we cannot bound how much np.einsum of raw {data} changes")
     arrays = [as_objects(world, x) for x in operands]
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     sizes: dict[str, int] = {}
@@ -1481,7 +1484,7 @@ def _norm(
     world: World, x: Foreign, ord: Foreign = None, axis: Foreign = None, keepdims: Foreign = False
 ) -> Foreign:
     if ord is not None and not (ord == 2 and (axis is not None or np.ndim(x) == 1)):
-        raise world.stop_raw("a norm of raw {data} other than the Euclidean one has no bound")
+        raise world.stop_raw("we can bound only the Euclidean norm of raw {data}")
     return _along(world, x, axis, users.norm_of, keepdims)
 
 
@@ -1551,7 +1554,7 @@ _LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.shape, np.
 
 def _rounded(world: World, a: Foreign, decimals: int) -> Foreign:
     if decimals:
-        return np.round(plain(world, a, "raw {data} are rounded to digits"), decimals)
+        return np.round(plain(world, a, "raw {data} are rounded to a number of digits"), decimals)
     return on_arrays(world, np.rint, "__call__", (a,), None, {})
 
 
@@ -1580,11 +1583,11 @@ def _called(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> 
         return _moved(world, function, args, kwargs)
     if hidden and function in _BY_OPERATORS and not kwargs.get("out"):
         return _by_operators(world, function, args, kwargs)
-    what = f"np.{getattr(function, '__name__', function)} of raw {{data}} has no bound"
+    what = f"we cannot bound how much np.{getattr(function, '__name__', function)} of raw {{data}} changes"
     out = kwargs.pop("out", None)
     values = [_readable(world, v, what) for v in args]
     if function in _FILLING and not (type(args[0]) is Box and args[0].known is not None):
-        raise world.stop("an array is filled in place in a way that is not followed")
+        raise world.stop("an array is filled in place in a way that we cannot follow")
     named = {key: _readable(world, v, what) for key, v in kwargs.items()}
     found = function(*values, **named)
     if type(out) is Box:
@@ -1610,7 +1613,7 @@ def _of_truths(world: World, function: Foreign, args: Foreign, kwargs: Foreign) 
         except (TypeError, ValueError):
             return  # it takes something else, or none of these
         if not same:
-            raise world.stop("truth values are added up, which makes them one truth value")
+            raise world.stop("truth values are added, which gives another truth value and not a count")
 
 
 _FILLING = (np.put, np.place, np.putmask, np.copyto, np.fill_diagonal, np.put_along_axis)
@@ -1681,13 +1684,13 @@ def _own(world: World, function: Foreign, own: Function[Foreign], args: Foreign,
     out, dtype = kwargs.pop("out", None), kwargs.pop("dtype", None)
     for name in kwargs.keys() - _signature(own).parameters.keys() if named is not None else ():
         if kwargs.pop(name) is not _USUAL.get(name):
-            raise world.stop_raw(f"np.{function.__name__} of raw {{data}} is given {name}")
+            raise world.stop_raw(f"np.{function.__name__} of raw {{data}} has the argument {name}")
     made = own(world, *args, **kwargs)
     if dtype is not None:
         wanted = np.dtype(_type(dtype))
         kind = made.kind if type(made) is Box else _kind_of(made)
         if wanted.itemsize < 8 or not (wanted.kind == "f" or (wanted.kind == "i" and kind != "f")):
-            raise world.stop_raw(f"np.{function.__name__} of raw {{data}} is computed as {wanted}")
+            raise world.stop_raw(f"np.{function.__name__} of raw {{data}} is computed in type {wanted}")
     return made if out is None else _written(world, made, out)
 
 

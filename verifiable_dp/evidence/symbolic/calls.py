@@ -29,7 +29,7 @@ from verifiable_dp.evidence.symbolic import outside
 from verifiable_dp.evidence.symbolic.boxes import Box, Sampled
 from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, is_numerical, nature
 
-_IDENTITY = "a tracked number is compared by identity"
+_IDENTITY = "data or noise are compared by identity"
 _NUMBERS = (bool, int, float, np.bool_, np.int64, np.float64)
 _FLOATS = (float, np.float64)
 
@@ -98,7 +98,7 @@ def _kinds(value: Foreign) -> tuple[type, ...]:
 
 def _agreed(world: World, found: set[Foreign], what: str) -> Foreign:
     if len(found) != 1:
-        raise world.stop(f"the code asks for {what} of a tracked number")
+        raise world.stop(f"the code asks for {what} of data or noise")
     return found.pop()
 
 
@@ -209,7 +209,7 @@ def asked(world: World, function: Foreign) -> Foreign:
     kind = type(function)
     if kind in _BUILTIN or kind is type:
         if any(function is one for one in (eval, exec)):
-            raise world.stop(f"{function.__name__} runs code that is not followed")
+            raise world.stop(f"{function.__name__} runs code that we cannot follow")
         if (answer := _answer_of(function)) is not None:
             return functools.partial(answer, world)
         if (other := world.extra.get(function)) is not None:
@@ -232,7 +232,8 @@ def _trust(world: World, function: Foreign) -> int:
     for called in _called_by_generated(function):
         if not isinstance(called, type) and _trust(world, called) != _PLAINLY:
             raise world.stop(
-                f"{getattr(called, '__name__', called)} is called where no code of the file says so"
+                f"{getattr(called, '__name__', called)} is called, although no code in the file calls it by "
+                "name"
             )
         if isinstance(called, type) and called not in _CONTAINERS:
             _trust(world, called)
@@ -339,7 +340,7 @@ def _guarded(world: World, function: Foreign) -> Foreign:
     def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         args, kwargs = tuple(map(handed, args)), {key: handed(value) for key, value in kwargs.items()}
         if any(_holds(value) for value in (*args, *kwargs.values())):
-            words = f"{name} is given tracked numbers, and we do not know how it uses them"
+            words = f"{name} receives data or noise, and we do not know how it uses them"
             pythons = getattr(function, "__module__", None) in ("builtins", "_operator")  # as `id` and `is_`
             raise world.hidden(words) if pythons else world.stop(words)
         result = function(*args, **kwargs)

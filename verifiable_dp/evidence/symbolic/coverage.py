@@ -30,7 +30,7 @@ from verifiable_dp.evidence.symbolic.terms import Ends, Summed, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
-UNASKED = "code is run that could not be rewritten, or compares by identity in a chain"
+UNASKED = "a run executes code that we cannot rewrite, or that compares by identity in a chain"
 _BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
 
 
@@ -189,7 +189,7 @@ class Coverage:
             if event == "opcode":
                 self.left -= 1
                 if self.left < 0:
-                    raise self._stop("a run takes too many steps to be followed", why=Ends.ENDLESS)
+                    raise self._stop("a run takes too many steps for us to follow", why=Ends.ENDLESS)
                 if frame.f_lasti in barred:
                     raise self._stop(UNASKED)
                 steps.add((last, frame.f_lasti))

@@ -130,7 +130,7 @@ class DrawSource:
         """Make one more coin of it; the bound ends if coins can fall together as at no value looked at."""
         self._coins = coins = [*self._coins[-_TOGETHER:], coin]
         if len(coins) > 1 and enclosures.known("rare", coins, 0.0, lambda: _is_rare(coins)):
-            raise self.world.stop("coins of one draw may come out in a rare combination")
+            raise self.world.stop("coins made from one draw may fall in a rare combination")
 
     def count(self) -> None:
         """What has shaped it sets how much noise there is, as it meets the data."""
@@ -190,7 +190,7 @@ class DrawSource:
         if self.world.oracle is not None:
             known = self.oracle is self.world.oracle and 0 <= chance.range()[0] <= chance.range()[1] <= 1
             if self.asked is not None or not known:
-                raise self.world.stop("a coin is drawn in a way that leaves its probability unknown")
+                raise self.world.stop("a coin is tossed in a way that leaves its probability unknown")
             self.asked = chance
             chances = [chance, minus(1.0, chance)]
             return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)
@@ -209,11 +209,11 @@ class DrawSource:
             if _positive(gap) if type(gap) is Term else gap >= 0:
                 return True
             raise self.world.stop(
-                "a uniform draw is compared with probabilities from raw data that are in no order"
+                "a uniform draw is compared with probabilities from raw data that are not sorted"
             )
         natural = self.value < chance.value()
         if type(low) is Term and not _at_most_one(chance):
-            raise self.world.stop("a uniform draw is compared with chances that may exceed 1")
+            raise self.world.stop("a uniform draw is compared with probabilities that may exceed 1")
         between = minus(chance, low)
         if not (type(between) is Term and _positive(between)):
             raise self.world.stop(

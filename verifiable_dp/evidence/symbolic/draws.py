@@ -56,7 +56,7 @@ def proposed(world: World, order: Foreign) -> list[Foreign] | None:
     if sorted(values) != [*range(len(values))]:
         return None
     if world.oracle is not None:
-        raise world.stop("an answer by coins draws a random order")
+        raise world.stop("a randomised answer draws a random order")
     source = accept_reject.Proposals(world, len(values), True)
     return [accept_reject.Pick(source, int(value)) for value in values]
 
@@ -146,7 +146,7 @@ class FollowedGenerator(np.random.Generator):
     @property
     def bit_generator(self) -> Foreign:
         """As numpy's: a state that can be set again makes the same noise twice."""
-        raise self.world.stop("the state of the generator is used")
+        raise self.world.stop("the code uses the state of the generator")
 
     _bit_generator = bit_generator
 
@@ -305,7 +305,7 @@ class FollowedGenerator(np.random.Generator):
             many = len(a) if np.ndim(a) else a
             if self.world.oracle is not None:
                 if p is not None or size is not None or kwargs:
-                    raise self.world.stop("several outcomes are drawn for an answer")
+                    raise self.world.stop("several outcomes are drawn for one randomised answer")
                 # The same stream, without numpy's call of `integers`, which would be asked for.
                 index = one_of(self.world, int(many), int(np.random.Generator.integers(self, 0, many)))
                 return a[index] if np.ndim(a) else index
@@ -354,7 +354,7 @@ class FollowedGenerator(np.random.Generator):
         whole = functools.reduce(add, chances)
         one = is_term(whole) and whole.ratio is not None and whole.ratio.is_one
         if not one and not (is_term(whole) and _is_constant(whole)):
-            raise self.world.stop_raw("raw {data} set chances that are not known to add up to 1")
+            raise self.world.stop_raw("raw {data} set probabilities that may not add up to 1")
         return chances, np.array([c.value() if is_term(c) else float(c) for c in chances])
 
     def multinomial(self, n: Foreign, pvals: Foreign, size: Foreign = None) -> Foreign:
@@ -375,7 +375,7 @@ class FollowedGenerator(np.random.Generator):
             self.world.widely(end - first)
         if self.world.oracle is not None:
             if size is not None or args or {*kwargs} - {"endpoint"} or not {type(first), type(end)} <= {int}:
-                raise self.world.stop("whole numbers are drawn in a way that is not followed")
+                raise self.world.stop("whole numbers are drawn in a way that we cannot follow")
             many = end - first + bool(kwargs.get("endpoint"))
             return first + one_of(self.world, many, int(made) - first)
         if (
@@ -520,7 +520,7 @@ def _coin(name: str) -> Foreign:
         if name == "shuffle" and isinstance(args[0], boxes.Box | list):
             order = self.world.chooser.order(np.random.Generator.permutation(self, len(args[0])))
             if self.world.oracle is not None:
-                raise self.world.stop("an answer by coins draws a random order")
+                raise self.world.stop("a randomised answer draws a random order")
             kept = args[0].copy() if isinstance(args[0], boxes.Box) else list(args[0])
             for i, j in enumerate(order.tolist()):
                 args[0][i] = kept[j]

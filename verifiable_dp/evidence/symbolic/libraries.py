@@ -12,23 +12,31 @@ import functools
 import importlib
 import math
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 
 import numpy as np
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import boxes, terms
 from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, is_term, moves_of, number
 
-_STOP = "a mechanism of {} that is not followed"
+_STOP = "a mechanism of {} that we cannot follow"
 _DISCRETE, _L1, _L2, _LARGEST = (
     "DiscreteDistance",
     ("L1Distance", "AbsoluteDistance"),
     "L2Distance",
     "LInfDistance",
 )
+
+_METRIC = re.compile(r"(?P<kind>\w+)\((?P<monotonic>monotonic, )?(T=)?[a-z0-9]*\)")
+_OURS = str(Path(__file__).parents[2])
+_OWN_CODE = "honest-but-curious"  # the feature with which OpenDP takes functions of the code's own
 
 # Selections by the largest utility with noise; permute-and-flip: Ding, Kifer, Saghaian & Wang (2021).
 _SELECTING = {"Exponential": "gumbel", "PermuteAndFlip": "exponential"}
@@ -102,10 +110,19 @@ def _values(value: Foreign) -> Foreign:
 
 
 def _raw(value: Foreign) -> list[Foreign]:
-    """Entries with data that were not shown; what has noise is shown."""
+    """Entries with data that were not shown, however deep they lie; what has noise is shown."""
     flat = value.data.ravel().tolist() if type(value) is boxes.Box else value
-    flat = flat if isinstance(flat, list | tuple) else [flat]
-    return [v.settle() if is_term(v) and v.noise else number(v) for v in flat]
+    if isinstance(flat, list | tuple):
+        return [entry for part in flat for entry in _raw(part)]
+    return [flat.settle() if is_term(flat) and flat.noise else number(flat)]
+
+
+def _is_unseeded(generator: Foreign) -> bool:
+    """Whether it draws from the system, or NumPy has taken its seed from there: 128 bits."""
+    if not isinstance(generator, np.random.Generator):
+        return isinstance(generator, random.SystemRandom)
+    entropy = getattr(generator.bit_generator.seed_seq, "entropy", None)
+    return isinstance(entropy, int) and entropy >= 1 << 64
 
 
 class Followed:
@@ -125,27 +142,58 @@ class Followed:
     def __call__(self, library: str, real: Foreign, mechanism: Foreign, value: Foreign) -> Foreign:
         """The output of a mechanism, whose cost is charged."""
         entries = _raw(value)
+        if any(boxes.has_terms(one) and not is_term(one) for one in entries):
+            raise self.world.stop(_STOP.format(library))
         if library == "OpenDP":
-            made = real(mechanism, _typed(mechanism, value))
-            if any(map(is_term, entries)):
-                self.world.charge(self._by_map(mechanism, entries))
+            with self._alone():
+                made = real(mechanism, _typed(mechanism, value))
+                charge = self._by_map(mechanism, entries) if any(map(is_term, entries)) else None
+            if charge is not None:
+                self.world.charge(charge)
         else:
             # A staircase has a generator of NumPy's if it was given none.
-            unseeded = random.SystemRandom | np.random.Generator
-            if not isinstance(mechanism.__dict__.get("_rng"), unseeded):
+            if not _is_unseeded(mechanism.__dict__.get("_rng")):
                 raise self.world.stop("a mechanism of diffprivlib draws from a generator with a seed")
+            kind = type(mechanism)
+            if kind is not vars(sys.modules["diffprivlib.mechanisms"]).get(kind.__name__):
+                raise self.world.stop("a class of the code's own draws in the place of diffprivlib's")
             selects = type(mechanism).__name__ in _SELECTING
             made = self._by_law(real, mechanism, _raw(mechanism.utility) if selects else entries)
         self.outputs.append(made)
         return made
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While OpenDP works by itself: code of the user's in a measurement is not followed."""
+        theirs = list[str]()
+
+        def called(frame: FrameType, event: str, given: object) -> None:
+            file = frame.f_code.co_filename
+            if event == "call" and not (file[:1] == "<" or paths.installed(file) or file.startswith(_OURS)):
+                theirs.append(file)
+
+        before = sys.getprofile()
+        sys.setprofile(called)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+        if theirs or _OWN_CODE in vars(sys.modules["opendp.mod"]).get("GLOBAL_FEATURES", ()):
+            raise self.world.stop("a measurement of OpenDP may run the code's own functions")
+
     def _by_map(self, measurement: Foreign, entries: Sequence[Foreign]) -> Charge:
         metric = str(measurement.input_metric)
-        kind, measure = metric.split("(")[0], str(measurement.output_measure)
-        sizes: dict[int, list[float]] = {}
+        known = _METRIC.fullmatch(metric)
+        if known is None:
+            raise self.world.stop(f"a measurement of OpenDP with the metric {metric} is not followed")
+        kind, measure = known["kind"], str(measurement.output_measure)
+        sizes, ways = dict[int, list[float]](), dict[int, set[float]]()
         for entry in filter(is_term, entries):
             for unit, move in moves_of(entry.raw).items():
                 sizes.setdefault(unit, []).append(max(map(abs, move)))
+                ways.setdefault(unit, set()).update(np.sign(move))
+        if known["monotonic"] and any({-1, 1} <= signs for signs in ways.values()):
+            raise self.world.stop("a measurement of OpenDP takes utilities that rise and fall as monotonic")
         costs, curves = {}, {}
         for unit, moved in sizes.items():
             if kind in _L1:
@@ -155,7 +203,7 @@ class Followed:
             elif kind in (_LARGEST, _DISCRETE):
                 size = max(moved) if kind == _LARGEST else float(any(moved))
             else:
-                raise self.world.stop(f"a measurement of OpenDP with the metric {metric} is not followed")
+                raise self.world.stop(f"we cannot follow a measurement of OpenDP with the metric {metric}")
             whole = kind == _DISCRETE or "(f" not in metric.replace("(T=", "(")
             found = measurement.map(math.ceil(size - 1e-9) if whole else size) if size else 0.0
             if measure == "MaxDivergence":
@@ -163,7 +211,7 @@ class Followed:
             elif measure == "ZeroConcentratedDivergence":
                 curves[unit] = float(found)
             else:
-                raise self.world.stop(f"a measurement of OpenDP with the measure {measure} is not followed")
+                raise self.world.stop(f"we cannot follow a measurement of OpenDP with the measure {measure}")
         return Charge(self.world.place(), costs, rho=curves)
 
     def _by_law(self, real: Foreign, mechanism: Foreign, entries: Sequence[Foreign]) -> Foreign:

@@ -117,7 +117,7 @@ class MatrixLaw:
         source = seed if source is None else source
         world, follow = self._world, getattr(type(source), "own_stream", None)
         if follow is None:
-            raise world.stop("Wishart noise is drawn from another generator than the one given")
+            raise world.stop("Wishart noise is drawn from a generator other than the one that we pass")
         freedom, scale, count = (
             world.arrays.plain(world, value, "raw {data} set the distribution of a draw")
             for value in (df, 1.0 if scale is None else scale, given.get("size") or 1)
@@ -126,7 +126,7 @@ class MatrixLaw:
         matrix = np.atleast_2d(np.diag(scale) if np.ndim(scale) == 1 else scale)
         if drawn.ndim < 2 or float(freedom) != round(float(freedom)):
             raise world.stop(
-                "Wishart noise of one row, or with degrees of freedom that are not a whole number"
+                "Wishart noise has only one row, or degrees of freedom that are not a whole number"
             )
         floor = float(np.linalg.eigvalsh(matrix)[0]) * (1 - 1e-12)
         each = [made(world, one, int(freedom), floor) for one in drawn.reshape(-1, *drawn.shape[-2:])]

@@ -36,7 +36,15 @@ from verifiable_dp.evidence.symbolic import (
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas
-from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, refused, secret
+from verifiable_dp.evidence.symbolic.randoms import (
+    OWN_CLASS,
+    FollowedRandom,
+    Refused,
+    Sources,
+    name_of_secret,
+    refused,
+    secret,
+)
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
@@ -80,6 +88,8 @@ class _Function:
             raise outside.stopped(self._world, what)
         if not (has_own(args) or has_own(list(kwargs.values()))):
             found = self._real(*args, **kwargs)
+            if self._real is np.empty or self._real is np.empty_like:
+                found = _unset(found)
             return _boxed(self._world, found, (*args, *kwargs.values()))
         if isinstance(self._real, np.ufunc):
             args = tuple(wrapped(self._world, a) if type(a) in (list, tuple) else a for a in args)
@@ -156,7 +166,7 @@ def _elsewhere(name: str, real: Foreign, world: World, module: str) -> Foreign:
         return real
 
     def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
-        raise world.stop(f"{module}.{name} draws from another generator than the one given")
+        raise world.stop(f"{module}.{name} draws from a generator other than the one that we pass")
 
     return draw
 
@@ -181,11 +191,22 @@ class _Inverse:
         def unit(value: Foreign) -> Foreign:
             if terms.nature(value) == "uniform":
                 return value.through(Quantile(real.__self__, real.__name__ == "isf"))
-            return real(boxes.plain(self._world, value, "a function of raw {data} has no bound"))
+            return real(
+                boxes.plain(self._world, value, "we cannot bound how much a function of raw {data} changes")
+            )
 
         made = boxes.as_objects(self._world, q)
         found = [unit(value) for value in made.ravel().tolist()]
         return (wrapped(self._world, found).reshape(made.shape) if made.ndim else found[0]) * scale + loc
+
+
+def _unset(found: Foreign) -> Foreign:
+    """An array whose entries may be anything until they are set: what is read of them then shows."""
+    if found.dtype.kind in "fc":
+        found.fill(np.nan)
+    elif found.dtype.kind in "iu":
+        found.fill(np.iinfo(found.dtype).max)
+    return found
 
 
 def _is_law(value: Foreign) -> bool:
@@ -261,7 +282,7 @@ def _of_bisect(name: str, real: Foreign, world: World) -> Foreign:
         if not boxes.has_terms(a) and not boxes.has_terms(x):
             return real(a, x, *args, **kwargs)
         if args or kwargs or real not in _BISECTING:
-            raise world.stop_raw(f"bisect.{name} of raw {{data}} is not followed")
+            raise world.stop_raw(f"we cannot follow bisect.{name} of raw {{data}}")
         return int(calling(world, np.searchsorted, (a, x), {}))
 
     return place if callable(real) else real
@@ -360,7 +381,7 @@ def _sorted(world: World) -> Foreign:
 def _compiled(real: Foreign, world: World) -> Foreign:
     def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         if has_own(args) or has_own(list(kwargs.values())):
-            raise world.stop(f"compiled code ({getattr(real, '__name__', '?')}) is not followed")
+            raise world.stop(f"we cannot follow compiled code ({getattr(real, '__name__', '?')})")
         return real(*args, **kwargs)
 
     return call
@@ -395,6 +416,8 @@ def _replacement(value: Foreign, world: World) -> Foreign:
     if called := name_of_secret(value):
         return _of_secrets(called, value, world)
     if isinstance(value, random.SystemRandom):
+        if type(value) is not random.SystemRandom or vars(value).keys() - {"gauss_next"}:
+            return Refused(world, OWN_CLASS)
         return FollowedRandom(world, random.Random(world.chooser.number))
     if compiles(value):
         return _compiled(value, world)

@@ -25,7 +25,7 @@ from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.terms import World
 
-_SAID = "the code reads {}: what it does may depend on more than its input and its draws"
+_SAID = "the code reads {}, so its behaviour may depend on more than its input and its random draws"
 _CLOCK, _FILES, _ENVIRONMENT, _SYSTEM = "the clock", "files", "the environment", "the state of the system"
 _MODULES = {
     "time": _CLOCK,

@@ -83,7 +83,7 @@ class WorkMeter:
 
     def words(self) -> str:
         """That it gave up."""
-        return f"gave up after {self.most:,.0f} operations"
+        return f"we gave up after {self.most:,.0f} operations"
 
 
 _DEAR = 20
@@ -123,12 +123,12 @@ def traced(
 ) -> TracedRun:
     """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
-    world.known, world.disclosed = program.known, program.disclosed
+    world.known, world.disclosed, world.local = program.known, program.disclosed, program.local
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
-            raise world.stop("a run has too many rewards to be followed", Place("", 0))
+            raise world.stop("a run has too many rewards for us to follow", Place("", 0))
         data = program.data(world, values)
         world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
@@ -210,7 +210,7 @@ def _returned(world: World, program: Program, returned: Foreign) -> Foreign:
     try:
         outputs.form(returned, outputs.of_followed)
     except outputs.OddError as odd:
-        raise world.stop(f"what is returned is {odd}", world.back) from None
+        raise world.stop(f"the code returns {odd}", world.back) from None
     value = program.seen(returned)
     try:
         found = np.asarray(boxes.plain(world, value, what))
@@ -265,10 +265,10 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         return told
 
 
-_OUTLIVES = "{} changes from run to run, so a run may show what an earlier one has left there"
+_OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlier run left there"
 
 
-_FIRST = "{} keeps what the first run has left there, which may show data of that run"
+_FIRST = "{} keeps what the first run left there, which may reveal data of that run"
 
 
 def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
@@ -340,7 +340,7 @@ def _explored(
     if unseen is not None and meter.is_spent():
         return PathFound((*paths, *more), Failure(meter.words()))
     if unseen is not None:
-        return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
+        return PathFound((*paths, *more), Failure("no traced runs take both sides of this branch"), unseen)
     work = max(2 * events, _LEAST_OF_LEAVES)
 
     def play(number: int, chooser: Chooser) -> Path:
@@ -378,11 +378,11 @@ def _typical(
         if path.failure:
             return PathFound(tuple(paths), path.failure, path.at), events
         if number < NATURAL and not _as_plain(program, path, scopes):
-            wrong = Failure("a traced run returns something other than a plain one")
+            wrong = Failure("a traced run and a plain run return different values")
             return PathFound(tuple(paths), wrong), events
         asked = path.contested and not path.natural
         if asked and not _same_without(program, n_arms, path, scopes, coverage, meter):
-            wrong = Failure("the number of proposals turned down shows in what follows")
+            wrong = Failure("the number of rejected proposals affects what follows")
             return PathFound(tuple(paths), wrong, path.contested), events
     return PathFound(tuple(paths)), events
 
@@ -426,7 +426,7 @@ def _crashes(program: Program, path: Path, scopes: Foreign, flips: BranchFlips) 
     return False
 
 
-_VARYING = "how much noise there is, or how much data counts, may depend on a draw"
+_VARYING = "the amount of noise, or the weight of the data, may depend on a random draw"
 
 
 def _open(

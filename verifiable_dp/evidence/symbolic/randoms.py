@@ -121,7 +121,7 @@ class FollowedRandom:
 
     def _public_choices(self, population: Foreign, weights: Foreign, **kwargs: Foreign) -> Foreign:
         if boxes.has_own([weights, *kwargs.values()]):
-            raise self._world.stop("random.choices of something that is not public")
+            raise self._world.stop("random.choices chooses from values that are not public")
         size = len(population)
         made = np.array(self._real.choices(range(size), weights, **kwargs), np.int64)
         self._world.chooser.opens()
@@ -134,7 +134,7 @@ class FollowedRandom:
     def shuffle(self, x: Foreign) -> None:
         """As Python's; a list of the first few whole numbers is an order of proposals."""
         if boxes.has_own(x):
-            raise self._world.stop("random.shuffle of something that is not public")
+            raise self._world.stop("random.shuffle shuffles values that are not public")
         kept, order = list(x), list(range(len(x)))
         self._real.shuffle(order)
         x[:] = [kept[i] for i in self._world.chooser.order(np.array(order, np.int64)).tolist()]
@@ -143,7 +143,7 @@ class FollowedRandom:
     def sample(self, population: Foreign, k: int, **kwargs: Foreign) -> Foreign:
         """As Python's; all of the first few whole numbers are an order of proposals."""
         if boxes.has_own([*population, k, *kwargs.values()]):
-            raise self._world.stop("random.sample of something that is not public")
+            raise self._world.stop("random.sample samples values that are not public")
         made = self._real.sample(population, k, **kwargs)
         if all(type(value) in (int, float) for value in made):
             made = self._world.chooser.order(np.array(made)).tolist()
@@ -161,14 +161,14 @@ class FollowedRandom:
 
     def __getattr__(self, name: str) -> Foreign:
         if name != "betavariate":
-            raise self._world.stop(f"random.{name} is not followed")
+            raise self._world.stop(f"we cannot follow random.{name}")
         real = getattr(self._real, name)
 
         def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
             self._world.chooser.opens()
             self._world.widely(1 << 62)
             if boxes.has_own(args) or boxes.has_own(list(kwargs.values())):
-                raise self._world.stop(f"random.{name} of something that is not public")
+                raise self._world.stop(f"random.{name} has arguments that are not public")
             return real(*args, **kwargs)
 
         return draw
@@ -182,7 +182,9 @@ def _drawn_seed(world: World, what: str, seed: Foreign) -> Foreign:
     if any(part.is_public or part.is_dead or part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:
         few = any(part.source.size < _LEAST_SEEDS for part in drawn)
         why = Ends.SEEDS if few else Ends.OTHER
-        raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more", why=why)
+        raise world.stop(
+            f"{what} has a seed that is not a whole number drawn from at least 2^31 values", why=why
+        )
     if not all(type(part) is accept_reject.Pick or type(part) is int for part in parts):
         raise world.stop(f"{what} has a seed that is not a whole number")
     for part in drawn:
@@ -342,7 +344,9 @@ class Sources:
     def instead_of(self, value: Foreign) -> Foreign:
         """What takes the place of an object of the user's module; None for nothing."""
         if isinstance(value, np.random.Generator | _RANDOM_STATE):
-            return self._of_bits(bits_of(value))
+            if type(value) in (np.random.Generator, _RANDOM_STATE):
+                return self._of_bits(bits_of(value))
+            return None if self._world is None else Refused(self._world, OWN_CLASS)
         if value is _RANDOM_STATE:
             return self.states
         if value is _DEFAULT_RNG:
@@ -360,6 +364,7 @@ class Sources:
         return self._instead[id(bits)]
 
 
+OWN_CLASS = "the code draws from a generator of a class of its own"
 _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic import answers, calls, selects
+from verifiable_dp.evidence.symbolic import answers, calls, reports, selects
 from verifiable_dp.evidence.symbolic.branch_forcing import Turner
 from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
 from verifiable_dp.evidence.symbolic.source import called_here, is_choice, placed, unwatched, where
@@ -524,11 +524,12 @@ def _is_usual(tree: ast.AST) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(
-    file: str, text: str, sites: tuple[Foreign, ...], spots: frozenset[Foreign]
+    file: str, text: str, sites: tuple[Foreign, ...], spots: frozenset[Foreign], local: bool
 ) -> dict[types.CodeType, types.CodeType]:
     """Code of the functions of a file that are written in another way, by the code that they had.
 
-    Conditions at `sites` can be turned about, and what expressions at `spots` are made of is disclosed.
+    Conditions at `sites` can be turned about, and what expressions at `spots` are made of is disclosed; in
+    the `local` model, so is what is noisy (`reports`).
     """
     tree = parsed(text)
     before = _by_place(compile(text, file, "exec", dont_inherit=True))
@@ -536,6 +537,7 @@ def _compiled(
     tree = Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     tree = ast.fix_missing_locations(_Asking().visit(tree))
+    tree = ast.fix_missing_locations(reports.Reporting().visit(tree)) if local else tree
     made = compile(tree, file, "exec", dont_inherit=True)
     _REWRITTEN.update(_codes(made))
     found = _by_place(made)
@@ -572,7 +574,7 @@ def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
         *(selects.blend, selects.entry, selects.tally, selects.turned, selects.inner),
     )
     helpers: dict[str, Foreign] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
-    others = (calls.identical, calls.asked, selects.disclosed, selects.picked)
+    others = (calls.identical, calls.asked, selects.disclosed, selects.picked, reports.reported)
     helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in others}
     helpers |= {PREFIX + f.__name__: f for f in (selects.blended, selects.decides, fits)}
     changed: list[tuple[Foreign, types.CodeType]] = []
@@ -582,7 +584,7 @@ def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
             sites = world.flips.of(file) if world.flips is not None else ()
             spots = frozenset(at for of, at in world.disclosed if of == file)
             with suppress(SyntaxError, ValueError):
-                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites, spots)
+                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites, spots, world.local)
             scope.update(helpers)
         for function in scopes.functions:
             other = codes.get(function.__code__.co_filename, {}).get(function.__code__)

@@ -366,15 +366,16 @@ def entry(world: World, values: Foreign, key: Foreign) -> Foreign:
     return values[key]
 
 
-def tally(world: World, values: Foreign, key: Foreign, amount: Foreign) -> None:
-    """Add to an entry; at a raw place, to each as far as it may be the one, as a histogram counts."""
+def tally(world: World, values: Foreign, key: Foreign, amount: Foreign) -> Foreign:
+    """Values to an entry of which this was added; at a raw place, to each as far as it may be the one."""
     plain = type(values) is list or (type(values) is boxes.Box and values.ndim == 1 and values.narrow is None)
     if plain and is_term(key) and terms.is_place(key, len(values)):
         kept = values if type(values) is list else values.data
         for i, value in enumerate(kept):
             kept[i] = terms.add(value, terms.multiply(terms.equal(key, i), amount))
-        return
-    values[key] += amount
+    else:
+        values[key] += amount
+    return values
 
 
 _KNOWN = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, str, int, float)
@@ -391,7 +392,7 @@ def disclosed(world: World, value: Foreign) -> Foreign:
     elif boxes.has_own(value) or kind is boxes.Box:
         boxes.plain(world, value, "raw {data} are disclosed")
     elif not (value is None or issubclass(kind, (*_KNOWN, np.generic, np.ndarray))):
-        raise world.stop("what is disclosed is not known")
+        raise world.stop("we do not know what is disclosed")
     return value
 
 

@@ -63,10 +63,11 @@ class KeptState:
     def changed(self) -> str:
         """What is not what it was, by the names that lead there; empty if all is."""
         if len(self._rows) > _MOST:
-            return f"of more than {_MOST} objects that the code keeps, we cannot tell whether one"
+            return f"we cannot tell whether one of the more than {_MOST} objects that the code keeps"
         if self._rows and self._rows[-1][0] == _CUT:
-            more = f"of more than {_NEAREST} objects of libraries that the code keeps"
-            return f"{more}, we cannot tell whether one"
+            return (
+                f"we cannot tell whether one of the more than {_NEAREST} library objects that the code keeps"
+            )
         if _of_python() != self._python:
             return f"a setting of Python ({_SETTINGS})"
         sealed = f"we cannot tell whether {self._sealed}" if self._sealed else ""
@@ -133,12 +134,12 @@ def _walked(
     Also whether code holds it, and not a library's object. What these hold comes last, and of it the nearest
     `_NEAREST` alone; then `_CUT`.
     """
-    seen, left = dict[int, Foreign](), _NEAREST
-    waiting = deque((one.__qualname__, one, 0) for one in getattr(scopes, "functions", ()))
-    waiting += ((str(scope.get("__name__")), scope, 0) for scope in scopes.values())
-    later = deque[tuple[str, Foreign, int]]()
+    seen, left, used = dict[int, Foreign](), _NEAREST, _used(scopes)
+    waiting = deque((one.__qualname__, one, 0, "") for one in getattr(scopes, "functions", ()))
+    waiting += ((str(scope.get("__name__")), scope, 0, "") for scope in scopes.values())
+    later = deque[tuple[str, Foreign, int, str]]()
     while waiting or (later and left):
-        way, value, depth = (waiting or later).popleft()
+        way, value, depth, top = (waiting or later).popleft()
         if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
@@ -148,10 +149,23 @@ def _walked(
         depth += type(value).__module__ not in (*_CONTAINERS, *own)
         if depth <= _DEEPEST:
             for name, one in content.items():
-                found = f"{way}.{name}" if isinstance(name, str) else way, one, depth
+                first = top or (name if isinstance(name, str) else "")
+                found = f"{way}.{name}" if isinstance(name, str) else way, one, depth, first
                 (later if depth else waiting).append(found)
-    if later:
+    if any(first in used for *_, first in later):
         yield _CUT, None, {}, False
+
+
+def _used(scopes: Mapping[str, dict[str, Foreign]]) -> set[str]:
+    """Names that functions and methods of modules read from outside of them; empty stands for any."""
+    held = [value for scope in scopes.values() for value in scope.values()]
+    held += [part for value in held if isinstance(value, type) for part in vars(value).values()]
+    codes, found = [getattr(value, "__code__", None) for value in held], {""}
+    while codes:
+        if isinstance(code := codes.pop(), types.CodeType):
+            found |= {*code.co_names}
+            codes += code.co_consts
+    return found
 
 
 def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:

@@ -25,6 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.doors import is_own_class
 from verifiable_dp.evidence.judge.replay import Key
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
@@ -401,6 +402,8 @@ class World:
         of others that it looks up.
     disclosed
         Expressions, by file and position, of which the adversary is told all numbers that they are made of.
+    local
+        Whether what noise hides has to be a report of one unit's data (`reports`).
     given
         The atoms of the data themselves, which are floats.
     mixes_types
@@ -449,6 +452,7 @@ class World:
     wide: set[tuple[Foreign, int]] = field(default_factory=set)
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
+    local: bool = False
     given: frozenset[Atom] = frozenset()
     mixes_types: bool = False
     largest: float = 0.0
@@ -509,7 +513,13 @@ class World:
         at = self.here(None)
         if at is not None and any(high > 0 for _, high in charge.costs.values()):
             self.sums.add((*at[:2], Summed.TOLD))
+        self.is_report({unit for unit, costs in charge.costs.items() if any(costs)} | charge.rho.keys())
         self.charges.append(charge)
+
+    def is_report(self, units: Iterable[Foreign]) -> None:
+        """End the bound in the local model where what noise hides is not of one unit alone."""
+        if self.local and len({unit.unit if type(unit) is Part else unit for unit in units}) > 1:
+            raise self.stop_raw("{data} of several rounds are combined before noise hides them")
 
     def widely(self, many: Foreign) -> None:
         """Note a public draw of so many values that paths see but a few of them."""
@@ -572,13 +582,14 @@ class World:
     def sees(self, item: Row | Winner) -> None:
         """Note what is seen; the bound ends where floats are too coarse for the noise that hides it."""
         for row in item.rows if isinstance(item, Winner) else (item,):
+            self.is_report(unit for atom, weight in row.raw.items() if weight for unit in atom.moves)
             if row.raw and row.noise:
                 floats = [atom for atom in row.raw if not atom.whole]
                 ends = (end for atom in floats for end in (atom.low, atom.high) if math.isfinite(end))
                 size = max(self.largest, *map(abs, ends), 0.0)
                 if size * _COARSE > min(map(abs, row.noise.values())) or size > _OVERFLOW:
                     raise self.stop_raw(
-                        f"noise is added to numbers of up to {size:.1g}, which floats hold too coarsely"
+                        f"noise is added to numbers of up to {size:.1g}, where floats are too coarse"
                     )
         self.seen.append(item)
 
@@ -586,7 +597,7 @@ class World:
         """Note an operation."""
         self.events += 1
         if self.events > MOST_EVENTS:
-            raise self.stop("a run has too many operations to be followed", why=Ends.ENDLESS)
+            raise self.stop("a run has too many operations for us to follow", why=Ends.ENDLESS)
 
     def claims(self, kind: type) -> type:
         """The class that a tracked number says it has; the traced code itself may ask by `calls` only.
@@ -598,7 +609,7 @@ class World:
             frame = frame.f_back
         file = "" if frame is None else frame.f_code.co_filename
         if file in (*self.files, _FOR_THE_CODE) or not is_numerical(file):
-            raise self.hidden("the code asks for the type of a tracked number")
+            raise self.hidden("the code asks for the type of data or noise")
         return kind
 
     back: Place | None = None  # where the traced code has returned
@@ -739,7 +750,7 @@ class Term:
 
     def settle(self) -> Foreign:
         """A public number, if noise hides the data; the bound ends if there is none."""
-        return self.public("raw {data} are used where only public numbers can be")
+        return self.public("raw {data} are used where only public numbers are allowed")
 
     def public(self, what: str, why: Ends = Ends.DATA) -> Foreign:
         """A public number, if noise hides the data or nobody replaces them; else the bound ends."""
@@ -753,7 +764,7 @@ class Term:
 
     def __add__(self, other: Foreign) -> Foreign:
         if self.type == "truth" and (type(other) is np.bool_ or getattr(other, "type", "") == "truth"):
-            raise self.world.stop("truth values are added up, which makes them one truth value")
+            raise self.world.stop("truth values are added, which gives another truth value and not a count")
         return _operate(add, self, other)
 
     def __radd__(self, other: Foreign) -> Foreign:
@@ -820,7 +831,11 @@ class Term:
         return absolute(self)
 
     def __round__(self, digits: int | None = None) -> Foreign:
-        return rounded(self, np.rint) if not digits else self.public("raw {data} are rounded to digits")
+        return (
+            rounded(self, np.rint)
+            if not digits
+            else self.public("raw {data} are rounded to a number of digits")
+        )
 
     def __floor__(self) -> Foreign:
         return rounded(self, np.floor)
@@ -859,23 +874,23 @@ class Term:
         return bool(self.public("raw {data} decide a branch", Ends.BRANCH))
 
     def __float__(self) -> float:
-        return float(self.public("raw {data} leave tracing as a plain number"))
+        return float(self.public("raw {data} become a plain number, which we cannot trace further"))
 
     def __int__(self) -> int:
-        return int(self.public("raw {data} leave tracing as a plain number"))
+        return int(self.public("raw {data} become a plain number, which we cannot trace further"))
 
     def __index__(self) -> int:
         found: int = self.public("raw {data} are used as an index").__index__()
         return found
 
     def __hash__(self) -> int:
-        return hash(self.public("raw {data} are looked up"))
+        return hash(self.public("raw {data} are used as a key"))
 
     def __format__(self, spec: str) -> str:
-        return format(self.public("raw {data} are turned into text"), spec)
+        return format(self.public("raw {data} are converted to text"), spec)
 
     def __repr__(self) -> str:
-        return repr(self.public("raw {data} are turned into text"))
+        return repr(self.public("raw {data} are converted to text"))
 
     __str__ = __repr__
 
@@ -927,7 +942,7 @@ class Term:
     def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_") or not hasattr(np.float64, name):
             raise AttributeError(name)
-        return getattr(self.public(f"raw {{data}} have no bound in .{name}"), name)
+        return getattr(self.public(f"we cannot bound how much .{name} of raw {{data}} changes"), name)
 
 
 class Lazy:
@@ -1010,6 +1025,7 @@ def number(value: Foreign) -> Foreign:
 
 
 _PLAIN = (int, float, np.integer, np.floating, np.bool_)
+_KNOWN = {int, float, bool, *np.sctypeDict.values()}  # Python asks a subclass first what an operation gives
 
 
 def _operate(
@@ -1021,6 +1037,8 @@ def _operate(
     lazy = nature(right)  # first, for they say that they are numbers
     if lazy:
         return function(left, right.term()) if lazy in ("uniform", "coin") else NotImplemented
+    if isinstance(right, _PLAIN) and type(right) not in _KNOWN and not is_own_class(type(right)):
+        raise left.world.stop("a number of a class of the code's own meets data or noise")
     return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
 
 
@@ -1097,7 +1115,7 @@ def _whole(value: Foreign) -> bool:
 def _world(*values: Foreign) -> World:
     worlds: list[World] = [value.world for value in values if type(value) is Term]
     if any(world is not worlds[0] for world in worlds):
-        raise worlds[0].stop("numbers of another run are used: state is kept between runs")
+        raise worlds[0].stop("a run uses numbers of another run: the code keeps state between runs")
     return worlds[0]
 
 
@@ -1124,7 +1142,9 @@ def _typed(made: Foreign, left: Foreign, right: Foreign) -> Foreign:
         return made
     if any(type(v) is Term and v.type == "narrow" for v in (left, right)):
         if made.noise:
-            raise made.world.stop("noise is added to numbers of less than 64 bits, which have too few digits")
+            raise made.world.stop(
+                "noise is added to numbers with fewer than 64 bits, which have too few digits"
+            )
         wide = any(type(v) is np.float64 for v in (left, right))
         made.type = "" if wide else "narrow"
         return made
@@ -1296,7 +1316,7 @@ def opaque(
         }
 
     if math.isnan(low) or math.isnan(high):
-        raise term.world.stop_raw("raw {data} may become undefined")
+        raise term.world.stop_raw("a result from raw {data} may be undefined")
     over = math.isinf(low) or math.isinf(high)  # quotients of exponentials do not cancel, but overflow
     if (ratio is None or over) and not whole and all(map(math.isfinite, term.range())):
         term.world.reaches(max(abs(low), abs(high)))
@@ -1442,7 +1462,7 @@ def power(left: Foreign, right: Foreign) -> Foreign:
             return divide(1.0, left)
     if type(left) is not Term and float(left) > 0:
         return exponential(multiply(math.log(float(left)), right))
-    raise _world(left, right).stop_raw("a power of raw {data} has no bound")
+    raise _world(left, right).stop_raw("we cannot bound how much a power of raw {data} changes")
 
 
 def _through(
@@ -1456,7 +1476,9 @@ def _through(
     if low < domain:
         low, high = term.world.arrays.users.form_range(term) or (low, high)
     if low < domain:
-        raise term.world.stop_raw(f"the {what} of raw {{data}} has no bound where they may be too small")
+        raise term.world.stop_raw(
+            f"we cannot bound how much the {what} of raw {{data}} changes where they may be too small"
+        )
     with np.errstate(all="ignore"):
         return opaque(
             term,
@@ -1477,7 +1499,7 @@ def unseen(world: World, *draws: SymbolicDraw) -> None:
     gone = {*draws}
     world.scales |= {at for draw in draws for at in world.scaling.get(draw, ())}
     if any(not gone.isdisjoint(row.noise) for row in rows_of(world)):
-        raise world.stop("a draw that is part of other noise is used without the rest", Place("", 0))
+        raise world.stop("a draw that is part of other noise is used on its own", Place("", 0))
 
 
 def rows_of(world: World) -> list[Row]:
@@ -1528,7 +1550,9 @@ def logarithm(term: Foreign) -> Foreign:
         return {u: (max(a, known[u][0]), min(b, known[u][1])) for u, (a, b) in found.items() if u in known}
 
     if type(term) is Term and term.range()[0] <= 0:
-        raise term.world.stop_raw("the logarithm of raw {data} has no bound where they may be 0")
+        raise term.world.stop_raw(
+            "we cannot bound how much the logarithm of raw {data} changes where they may be 0"
+        )
     found = _through(term, np.log, moving, 0.0, "logarithm")
     if type(term) is Term and term.ratio is not None and term.ratio.below is None:
         next(iter(found.raw)).log_of = term.ratio.above
@@ -1574,7 +1598,7 @@ def exponential(term: Foreign) -> Foreign:
         return np.exp(term.const)  # of the difference of a number from itself
     low, high = term.range()
     if high > _LARGEST and not _is_shifted(term):
-        raise term.world.stop_raw("the exponential of raw {data} may be too large for a number")
+        raise term.world.stop_raw("the exponential of raw {data} may be too large for a float")
     if high > 700:
         high = math.inf
 
@@ -1765,7 +1789,7 @@ def cast(value: Foreign, kind: str) -> Foreign:
         return value if value.whole else rounded(value, np.trunc)
     if kind == "b":
         return negated(equal(value, 0))
-    raise value.world.stop("numbers are turned into something else")
+    raise value.world.stop("data or noise are converted to a type that we cannot follow")
 
 
 # ---------------------------------------------------------------- what is seen
@@ -2186,7 +2210,7 @@ def outcome(world: World, chance: Foreign) -> None:
         return
     low, high = chance.range()
     if chance.ratio is None and (low < -1e-9 or high > 1 + 1e-9):
-        raise world.stop_raw("raw {data} set chances that may lie outside of 0 and 1")
+        raise world.stop_raw("raw {data} set probabilities that may be below 0 or above 1")
     bit, loss = None, 0.0
     if chance.ratio is None and len(chance.raw) == 1:
         ((atom, weight),) = chance.raw.items()

@@ -222,7 +222,7 @@ class UniformDraw(Lazy):
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
         if not self.is_bare and not shows(own, bound):
-            raise self.world.stop("a coin is made in a way that may come out differently for a few draws")
+            raise self.world.stop("a coin is tossed in a way that may give another result for a few draws")
         self.source.tosses(lambda u: own(u) < bound)
         return DrawnCoin(
             self.source, lambda u: own(u) < bound, min(max(bound, 0.0), 1.0) if self.is_bare else None
@@ -473,7 +473,7 @@ class DrawnCoin(UniformDraw):
             self.source.count()
             known = type(self.source.asked) in (tuple, type(None)) and self.source.oracle is oracle
             if self.chance is None or not known:
-                raise self.world.stop("a coin is drawn in a way that leaves its probability unknown")
+                raise self.world.stop("a coin is tossed in a way that leaves its probability unknown")
             # What it was compared with before says where it lies.
             low, high = self.source.asked or (0.0, 1.0)
             below = bool(self.function(np.float64(0.0)))

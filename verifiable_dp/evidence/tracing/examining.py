@@ -343,9 +343,7 @@ def _drift(subject: TracedBandit, pair: Pair, seed: int, traced: Traced) -> str:
     except Exception as error:  # the user's code fails on plain input, too: the black box tells of it
         return f"the plain run fails: {type(error).__name__}"
     return (
-        ""
-        if same(output, traced.here.output)
-        else "the traced run returns something other than the plain one"
+        "" if same(output, traced.here.output) else "the traced run and the plain run return different values"
     )
 
 

@@ -142,7 +142,7 @@ def watched_calls(ledger: Ledger) -> Iterator[None]:
         sys.setprofile(outer if callable(outer) else None)
 
 
-GIVEN = "the generator it is given"
+GIVEN = "the generator that we pass"
 
 
 def sources(call: Callable[[np.random.Generator], object], bits: np.random.BitGenerator) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ class TrackedGenerator(np.random.Generator):
     @property
     def bit_generator(self) -> Foreign:
         """As numpy's; what is drawn from it directly is not followed."""
-        self.ledger.note("draws from the generator's bits are not followed", NoteKind.UNFOLLOWED_DRAWS)
+        self.ledger.note("we cannot follow draws from the generator's bits", NoteKind.UNFOLLOWED_DRAWS)
         return super().bit_generator
 
     def spawn(self, n_children: int) -> Foreign:

@@ -25,13 +25,15 @@ WORDS = {
     "index": "raw {data} are used as an index",
     "argmax": "raw {data} decide which position is chosen",
     "output": "raw {data} are returned",
-    "chance": "raw {data} set the chances of a draw",
-    "text": "raw {data} are turned into text",
-    "number": "raw {data} leave tracking as a plain number",
-    "unsettled": "noise may or may not hide what decides here: replays on neighbours cannot tell",
-    "unfollowed": "we cannot follow this line: in rare runs, more may be revealed than replays show",
-    "seeds": "noise takes few values here, because the seed of its generator does",
-    "shared": "{data} of several rounds are combined before noise hides them: not a report of one reward",
+    "chance": "raw {data} set the probabilities of a draw",
+    "text": "raw {data} are converted to text",
+    "number": "raw {data} become a plain number, which we cannot track further",
+    "unsettled": "noise may or may not hide the values that decide here; replays on neighbouring inputs "
+    "cannot tell",
+    "unfollowed": "we cannot follow this line: in rare runs, it may reveal more than replays show",
+    "seeds": "noise takes few values here, because its generator has few possible seeds",
+    "shared": "{data} of several rounds are combined before noise hides them, so this is not a report of "
+    "one reward",
 }
 DATA, OF_USERS = "rewards", "contexts or rewards"  # what is raw
 
@@ -367,7 +369,7 @@ class Ledger:
 
     def leave(self, to: str = "") -> None:
         """Note that raw rewards go where they are not followed: to a function, or as plain memory."""
-        words = f"not followed from here on: rewards go to {to or 'other code as plain memory'}"
+        words = f"we cannot follow the rewards from here on: they go to {to or 'other code as plain memory'}"
         self.left.setdefault(Note(NoteKind.UNFOLLOWED, words), caller(self.files))
 
     def coin(self, kind: str, value: object = None) -> None:
@@ -462,7 +464,7 @@ class Ledger:
             told = there.out.reshape(out.shape)
             turned = out != told
             if (other != told)[turned].any():
-                raise DivergedError(place, "what is reported cannot occur on the neighbouring input")
+                raise DivergedError(place, "this report cannot occur on the neighbouring input")
             out, truth = told, truth ^ turned
         if not self.once(draws, "told"):
             self.show(draws)

@@ -57,9 +57,8 @@ def without(found: TracingFound, other: Traced, epsilons: tuple[float, float]) -
         (
             Note(
                 NoteKind.FIXED,
-                f"{FIXED}: what is released here costs {digits(here[place][0])} with noise of the same "
-                f"scale, {digits(here[place][1][0])}, made for epsilon {epsilons[0]:g} and for "
-                f"{epsilons[1]:g}",
+                f"{FIXED}: the release here costs {digits(here[place][0])}, and its noise has the same "
+                f"scale, {digits(here[place][1][0])}, for epsilon {epsilons[0]:g} and for {epsilons[1]:g}",
             ),
             place,
         )
@@ -288,13 +287,17 @@ def _tracing_in_words(numbers: Json, result: Json) -> str:
         at = "" if paid == float(numbers["max_cost"]) else f" at delta {digits(numbers['delta'])}"
         found = f"largest cost{of} {digits(paid)}{at} in {runs}, claimed {claimed}"
     elif numbers["divergence"]:
-        found = f"the replay could not follow in {runs}"
+        found = f"the replay could not follow the code in {runs}"
     else:
         found = f"the actions differ between the two inputs in {runs}"
     if is_lead(numbers, result):
         return f"{found}; this is a lead, not proof"
     lost = [f"line {note['line']} of {note['file']}" for note in _unfollowed(numbers)]
-    return f"{found}; not followed from {', '.join(lost)}, which may leak more" if lost else found
+    return (
+        f"{found}; we could not follow the code from {', '.join(lost)}, which may leak more"
+        if lost
+        else found
+    )
 
 
 def is_lead(numbers: Json, result: Json) -> bool:

@@ -40,8 +40,8 @@ _MATH = {
     "pow": np.power,
     "trunc": np.trunc,
 }
-NOT_GIVEN = "not the generator it is given: such draws cannot be repeated from its seed"
-SEEDED = "made from a seed, not the generator it is given"
+NOT_GIVEN = "not the generator that we pass, so we cannot repeat these draws from its seed"
+SEEDED = "made from a seed, not the generator that we pass"
 
 
 def stacked(values: Foreign, ledger: Ledger) -> Foreign:
@@ -230,9 +230,9 @@ def _compiled(real: Foreign, ledger: Ledger) -> Foreign:
     def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         name = getattr(real, "__name__", "?")
         if any(isinstance(a, np.random.Generator) for a in (*args, *kwargs.values())):
-            ledger.note(f"draws in compiled code ({name}) are not followed", NoteKind.UNFOLLOWED_DRAWS)
+            ledger.note(f"we cannot follow draws in compiled code ({name})", NoteKind.UNFOLLOWED_DRAWS)
         else:
-            ledger.note(f"draws made inside compiled code would not be seen ({name})", NoteKind.COMPILED)
+            ledger.note(f"we would not see draws made inside compiled code ({name})", NoteKind.COMPILED)
         found = real(*[base(a) for a in args], **{key: base(value) for key, value in kwargs.items()})
         if tainted(args) or tainted(kwargs):
             ledger.lead("number", found)
@@ -306,7 +306,7 @@ def _replacement(value: Foreign, ledger: Ledger, numpy: StandIn) -> Foreign:
     if type(value) in PLAIN or isinstance(value, type):
         return None
     if isinstance(value, np.random.Generator) and not isinstance(value, TrackedGenerator):
-        words = f"draws from a generator of its own, {NOT_GIVEN}"
+        words = f"draws from its own generator, {NOT_GIVEN}"
         return TrackedGenerator.of(value.bit_generator, ledger, words)
     if compiles(value):
         return _compiled(value, ledger)

@@ -150,7 +150,7 @@ class TracedBandit:
             if odd:
                 refused.append(
                     f"target: report ({code.co_filename}:{frame.f_lineno}) must return noisy values only, "
-                    f"got {odd}; return only what leaves the user, and keep the rest apart"
+                    f"got {odd}; return only what leaves the user, and nothing else"
                 )
 
         outer, scopes = sys.getprofile(), self.scopes  # found out before every call is watched

@@ -35,8 +35,8 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
-SHARED = "one draw is added to sums that move apart, so their difference is exact"
-HALF = "a draw that is half of a two-sided one is used again"
+SHARED = "one draw is added to sums that change by different amounts, so their difference is exact"
+HALF = "half of a two-sided draw is used again"
 CHANCES = "draws that are compared with probabilities from raw data are also used for something else"
 COINS = "coins that decide whether an answer is true are also used for something else"
 OTHER = "the draws returned differ from those on the neighbouring input"
@@ -130,7 +130,7 @@ def run(
         except Exception as error:  # whatever the traced code or a library it calls does not take
             return Run(ledger, None, _failed(error, ledger.files))
         if states != global_states() and not ledger.notes:
-            words = "draws from a process-wide generator, which cannot be repeated from the seed"
+            words = "draws from a process-wide generator, which we cannot repeat from the seed"
             ledger.notes.setdefault(Note(NoteKind.UNREPEATABLE, words), _start_of(function))
     if tainted(returned):
         place = getattr(returned, "place", None) or _return_of(function)

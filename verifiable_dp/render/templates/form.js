@@ -5,6 +5,7 @@
   const text = (value) => JSON.stringify(value).replace(/\u007f/g, "\\u007f");
   const written = {
     text: (value) => text(value.trim()),
+    day: (value) => text(value.trim()),
     choice: text,
     yes: (value) => value,
     number: (value) => value,

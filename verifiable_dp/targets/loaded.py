@@ -1,0 +1,94 @@
+"""Whether the modules that run here are those that would run elsewhere: the process had others before.
+
+A process in which code is audited has imported libraries, and looks into other folders. What a file imports
+has to be what its own path finds, once, and has to be there: code may catch that it is not.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.opened import is_installed
+
+
+def check() -> None:
+    """Refuse code whose imports gave it something else than they give in production.
+
+    Raises
+    ------
+    InputError
+        If a file is loaded under two names, or a module is not the one that its name finds.
+    """
+    names = dict[str, str]()
+    for name, module in [*sys.modules.items()]:
+        file = _file_of(module)
+        if not file or name == "__main__" or is_installed(file):
+            continue
+        if names.setdefault(file, name) != name:
+            raise InputError(
+                f"target: {file!r} is loaded as {names[file]!r} and as {name!r}, and these are two modules; "
+                "give the one of its package (package.module:NAME)"
+            )
+    for file, name in names.items():
+        for line, wanted, sure in _imported(file, name):
+            if sure or wanted in sys.modules:
+                _compare(file, line, wanted)
+
+
+def _compare(file: str, line: int, wanted: str) -> None:
+    """Refuse an import that found another module, or none."""
+    try:
+        parent = wanted.rpartition(".")[0]
+        place = None if not parent else getattr(sys.modules.get(parent), "__path__", [])
+        spec = PathFinder.find_spec(wanted, place)
+    except (ImportError, ValueError):
+        return
+    origin = spec.origin if spec is not None and spec.has_location else None
+    if origin is None or is_installed(origin):
+        return
+    there = _file_of(sys.modules.get(wanted))
+    if there != os.path.realpath(origin):
+        other = f"the module of this name here is {there or 'one of Python'}"
+        is_loaded = other if wanted in sys.modules else "it was not loaded"
+        raise InputError(
+            f"target: line {line} of {file!r} imports {wanted}, which its path finds in {origin!r}, but "
+            f"{is_loaded}; rename the file, or mend what fails in it"
+        )
+
+
+def _file_of(module: object) -> str:
+    file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
+    return os.path.realpath(file) if isinstance(file, str) else ""
+
+
+def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
+    """Modules that a file imports as it is loaded, each with its line, and whether no condition says so."""
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return
+    package = str(getattr(sys.modules.get(name), "__package__", "") or "")
+    waiting: list[tuple[ast.AST, bool]] = [(step, True) for step in tree.body]
+    while waiting:
+        step, sure = waiting.pop()
+        if isinstance(step, ast.Import):
+            yield from ((step.lineno, one.name, sure) for one in step.names)
+        elif isinstance(step, ast.ImportFrom):
+            if step.level > len(package.split(".")) or (step.level and not package):
+                raise InputError(
+                    f"target: line {step.lineno} of {file!r} imports from its own package, and the file is "
+                    "loaded without it; give package.module:NAME"
+                )
+            asked = "." * step.level + (step.module or "")
+            yield step.lineno, importlib.util.resolve_name(asked, package), sure
+        elif not isinstance(step, ast.FunctionDef | ast.AsyncFunctionDef):
+            sure = sure and not isinstance(step, ast.If | ast.ExceptHandler | ast.match_case)
+            waiting += [(part, sure) for part in ast.iter_child_nodes(step)]
