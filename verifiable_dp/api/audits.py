@@ -224,7 +224,7 @@ def _own(request: AuditRequest) -> AuditRequest:
 
 def _conducted(checkpoint: str | PathLike[str] | None, request: AuditRequest, far: Far) -> Made:
     """What an audit finds that is conducted here, of a target that is asked elsewhere."""
-    return timed_draft(request, functools.partial(rungs.drafted, far=far), checkpoint)
+    return timed_draft(request, functools.partial(rungs.drafted, far=far), checkpoint, far.questions.caged)
 
 
 def seeds_of(settings: Settings, inputs: Inputs) -> list[int]:

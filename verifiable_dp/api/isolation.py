@@ -37,19 +37,22 @@ def timed_draft(
     request: AuditRequest,
     make: Callable[[AuditRequest], JsonDict],
     checkpoint: str | PathLike[str] | None,
+    caged: Caged | None = None,
     **more: Given,
 ) -> Made:
     """The draft that `make` returns, which continues from the steps in a checkpoint.
 
-    `more` holds what is asked in addition to the request.
+    `caged` knows what code reads that runs elsewhere. `more` holds what is asked in addition to the request.
     """
     started, spent, cpu, resumed = time.time(), 0.0, time.process_time(), 0
     stages = engine.Stages(request.progress)
 
     def of() -> Json:
-        return identity.of(request.target, request.name, **request.asked(), **more)
+        asked = {**request.asked(), **more, "packages": asking.packages()}
+        return identity.of(request.target, request.name, **asked)
 
-    with stages.heard(), resume.at(checkpoint, of, request.progress) as earlier:
+    read = opened.here() if caged is None else (caged.root, caged.opened)
+    with stages.heard(), resume.at(checkpoint, of, request.progress, *read) as earlier:
         if earlier:
             started, spent, resumed = earlier.started, earlier.cpu_seconds, earlier.found
         draft = make(replace(request, progress=stages))

@@ -37,6 +37,7 @@ from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.targets.opened import digest as opened_now
 from verifiable_dp.targets.releases import DataPair
 
 FORMAT = "verifiable-dp checkpoint"
@@ -153,6 +154,9 @@ class Checkpoint:
         What the audit is: two audits with the same are the same. As `packed` takes it.
     say
         Called with a line of text if nothing more can be kept.
+    root, opened
+        See `targets.opened.begin`: what the code has read so far, as it comes. What is kept was made of that:
+        it has to be the same now, and is added to it.
 
     Raises
     ------
@@ -161,7 +165,15 @@ class Checkpoint:
         if it is of another audit, or if nothing here vouches for it.
     """
 
-    def __init__(self, path: Path, of: object, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        of: object,
+        say: Callable[[str], None],
+        root: str = "",
+        opened: dict[str, str] | None = None,
+    ) -> None:
+        self._root, self._opened, self._read_before = root, {} if opened is None else opened, dict[str, str]()
         self.path, self._say, self._full = path, say, False
         self.started, self.cpu_seconds = time.time(), 0.0  # of the first attempt; of all before this one
         self._began = time.process_time()
@@ -185,6 +197,7 @@ class Checkpoint:
             if not lock(self._file.fileno(), wait=False):
                 raise CheckpointError(self._words("is in use by another audit"))
             self._read(identity)
+            self._compare()
         except BaseException:
             self._file.close()
             raise
@@ -221,6 +234,10 @@ class Checkpoint:
         self.started, end = float(head["started"]), self._file.tell()
         self._key = hmac.digest(self._key, of.encode(), "sha256")
         while (row := _row(line := self._file.readline(_MOST_LINE), self._key)) is not None:
+            if isinstance(read := row.get("opened"), dict):
+                self._read_before |= read
+                end = self._file.tell()
+                continue
             try:
                 place, asked, cpu = str(row["step"]), str(row["asked"]), float(row["cpu"])
             except (LookupError, TypeError, ValueError, OverflowError):
@@ -228,6 +245,14 @@ class Checkpoint:
             self._lines[place] = asked, line
             self.cpu_seconds, end = cpu, self._file.tell()
         self._file.truncate(end)
+
+    def _compare(self) -> None:
+        """Refuse what was made of other files than those that are there now."""
+        for name, digest in self._read_before.items():
+            if not self._root or opened_now(Path(self._root), name) != digest:
+                why = f"its code read {name!r}, which has changed; remove it or name another file"
+                raise OtherAuditError(self._words(f"belongs to another audit: {why}"))
+        self._opened |= self._read_before
 
     def _append(self, row: Json) -> None:
         """Add a line; where the disk is full the audit goes on without."""
@@ -259,6 +284,10 @@ class Checkpoint:
     def keep(self, place: str, asked: str, result: object) -> None:
         """See `engine.Keeper`; what `packed` does not take is made again."""
         cpu = self.cpu_seconds + time.process_time() - self._began
+        read = dict(self._opened)
+        if read != self._read_before:
+            self._append({"opened": read})
+            self._read_before = read
         with suppress(TypeError):
             self._append({"step": place, "asked": asked, "cpu": round(cpu, 3), "value": result})
 
@@ -313,7 +342,11 @@ def forget(path: Path) -> None:
 
 @contextmanager
 def at(
-    path: str | PathLike[str] | None, of: Callable[[], object], say: Callable[[str], None]
+    path: str | PathLike[str] | None,
+    of: Callable[[], object],
+    say: Callable[[str], None],
+    root: str = "",
+    opened: dict[str, str] | None = None,
 ) -> Iterator[Checkpoint | None]:
     """Keep the steps of this block in a file; it stays until its result is somewhere else.
 
@@ -321,7 +354,7 @@ def at(
     ----------
     path
         Of the file; with None nothing is kept.
-    of, say
+    of, say, root, opened
         See `Checkpoint`; `say` also tells what there is to go on with.
 
     Raises
@@ -332,7 +365,7 @@ def at(
     if path is None:
         yield None
         return
-    checkpoint = Checkpoint(files.located("checkpoint", path), of(), say)
+    checkpoint = Checkpoint(files.located("checkpoint", path), of(), say, root, opened)
     if checkpoint.found:
         say(f"checkpoint: continuing after {checkpoint.found} finished steps")
     try:

@@ -37,7 +37,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from verifiable_dp import api
-from verifiable_dp.auditing import identity, resume
+from verifiable_dp.auditing import asking, identity, resume
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
@@ -444,7 +444,10 @@ class _State:
             with contextlib.suppress(InputError):
                 found = verify(path)
                 RecordOrigin(source=self._found.folder).check(found.parsed)
-                if found.parsed.digest != row.get("digest"):
+                asked = found.parsed.provenance.request
+                if found.parsed.digest != row.get("digest") or not asked:
+                    continue
+                if asked.packages != asking.packages():
                     continue
                 if campaign.vouched(path, found.parsed.digest):
                     self.reports[name] = Report(found.record)

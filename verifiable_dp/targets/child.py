@@ -53,6 +53,7 @@ POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this syste
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _OPENED: list[dict[str, str]] = []  # what code reads in this child, once it runs there
+_TOLD: dict[str, str] = {}  # of what is there
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
 
@@ -252,8 +253,7 @@ def _serve(given: _Handed) -> NoReturn:
             told: Foreign = functools.partial(_tell, channel)
             to_parent = functools.partial(_ask, channel, replies) if given.serves else told
             answer = _answered(functools.partial(_caged, given, to_parent))
-        if _OPENED:
-            _send(channel, {"opened": _OPENED[-1]})
+        _tell_opened(channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -268,6 +268,7 @@ def _serve(given: _Handed) -> NoReturn:
 
 def _ask(channel: int, replies: IO[bytes], message: Json, frames: Iterable[Frame]) -> bytes:
     """Send the parent a message with frames after it, and return what it answers."""
+    _tell_opened(channel)
     _send(channel, {"asks": message})
     try:
         for header, content in frames:
@@ -277,6 +278,14 @@ def _ask(channel: int, replies: IO[bytes], message: Json, frames: Iterable[Frame
         _send(channel, {"stopped": True})
         raise
     return replies.read(int.from_bytes(replies.read(8), "little"))
+
+
+def _tell_opened(channel: int) -> None:
+    """Tell the parent what the code has read, before what it has made of that."""
+    for read in _OPENED[-1:]:
+        if (now := dict(read)) != _TOLD:
+            _send(channel, {"opened": now})
+            _TOLD.update(now)
 
 
 def _tell(channel: int, line: str) -> None:

@@ -24,6 +24,7 @@ from verifiable_dp.core.limits import late
 from verifiable_dp.core.validate import InputError, JsonDict, JsonValue
 from verifiable_dp.targets import guard
 from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.opened import ABSENT, NOWHERE
 
 Progress = Callable[[str], None]
 Frame = tuple[JsonDict, bytes]
@@ -126,13 +127,15 @@ class ChildLine:
     ----------
     status
         How it ended, see `line.reaped`.
+    caged
+        As it was given.
     """
 
     def __init__(
         self, pid: int, ends: tuple[int, int, int], progress: Progress | None, clock: Clock, caged: Caged
     ) -> None:
         self._pid, (self._channel, self._output, self._reply) = pid, ends
-        self._progress, self._clock, self._caged = progress, clock, caged
+        self._progress, self._clock, self.caged = progress, clock, caged
         self._received, self._looked, self._deadline = bytearray(), 0, math.inf
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self.status: int | None = None
@@ -163,9 +166,9 @@ class ChildLine:
             If there is none.
         """
         while True:
-            message, caged = self.message(), self._caged
+            message, caged = self.message(), self.caged
             if [*message] == ["opened"] and _are_digests(message["opened"]):
-                caged.opened |= message["opened"]
+                _add(caged.opened, message["opened"])
                 continue
             if [*message] != ["cage"] or caged.policy == "none" or caged.taken:
                 return message
@@ -265,6 +268,13 @@ def _are_digests(found: JsonValue) -> bool:
     )
 
 
+def _add(known: dict[str, str], read: dict[str, str]) -> None:
+    """Add what was read; of a file that was another one before, nobody knows which of the two ran."""
+    for name, digest in read.items():
+        changed = known.get(name, ABSENT) not in (ABSENT, digest)
+        known[name] = NOWHERE if changed else digest
+
+
 class Questions:
     """What a child that serves is asked, in the parent.
 
@@ -274,10 +284,12 @@ class Questions:
         What it has said before its first question.
     ended
         What it has said at its end.
+    caged
+        Its cage, and what its code has read so far.
     """
 
     def __init__(self, line: ChildLine) -> None:
-        self._line, self._left = line, 0
+        self._line, self._left, self.caged = line, 0, line.caged
         self.ready, self.ended = dict[str, JsonValue](), list[JsonDict]()
 
     def ask(self, question: bytes) -> JsonDict:

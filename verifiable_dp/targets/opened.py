@@ -41,7 +41,7 @@ _OURS = tuple(f"{Path(file).parents[1]}{os.sep}" for file in (__file__, os.path.
 _PACKAGE = __name__.partition(".")[0] + "."
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _HANDLES = "/proc/self/fd"
-_NOWHERE = "0" * 64  # of what was opened, and is not known
+NOWHERE = "0" * 64  # of what was opened, and is not known
 ABSENT = "f" * 64  # of what code wanted to open, and was not there
 
 
@@ -81,8 +81,19 @@ def noted(root: str) -> Iterator[dict[str, str]]:
         _Listening.root, _Listening.base = "", None
 
 
+def here() -> tuple[str, dict[str, str]]:
+    """The folder below which is noted what this process reads, empty if none is; and that, as it comes."""
+    return (_Listening.root, _Listening.found) if _Listening.root else ("", {})
+
+
 def digest(root: Path, name: str) -> str:
-    """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if it is reached by another way."""
+    """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if it is elsewhere or cannot be read."""
+    with suppress(OSError):
+        return _digest(root, name)
+    return ""
+
+
+def _digest(root: Path, name: str) -> str:
     if not (os.path.isfile(root / name) or os.path.islink(root / name.rstrip("/"))):
         return ABSENT
     links, file = files.way(str(root / name))
@@ -107,9 +118,12 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
         with suppress(OSError, TypeError, ValueError):
             if not _for_us():
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
-                    _note(one, listed=event != "open")
+                    try:
+                        _note(one, listed=event != "open")
+                    except OSError:  # a folder on the way cannot be entered
+                        _put_unknown(os.path.abspath(one))
                 if event in _BESIDE:
-                    _Listening.found[f"./{os.fsdecode(place)}"] = _NOWHERE
+                    _Listening.found[f"./{os.fsdecode(place)}"] = NOWHERE
     finally:
         del _Listening.busy.here
 
@@ -126,7 +140,7 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
     try:
         handles = os.listdir(_HANDLES)
     except OSError:
-        _Listening.found[f"./{place}"] = _NOWHERE
+        _Listening.found[f"./{place}"] = NOWHERE
         return
     for handle in handles:
         yield os.path.join(_HANDLES, handle, place)
@@ -155,13 +169,24 @@ def _is_cache(file: str) -> bool:
     return True
 
 
+def _put_unknown(place: str) -> None:
+    if place.startswith(os.path.join(_Listening.root, "")):
+        _Listening.found.setdefault(_name(place), NOWHERE)
+
+
+def _name(place: str) -> str:
+    """The path of a place from the folder below which we listen, as a record has it."""
+    name = os.path.relpath(place, _Listening.root).replace(os.sep, "/")
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def _put(place: str, ending: str = "") -> None:
-    root, found = _Listening.root, _Listening.found
-    if place.startswith(root + os.sep):
-        name = os.path.relpath(place, root).replace(os.sep, "/") + ending
-        name = name.encode("utf-8", "backslashreplace").decode()
+    found = _Listening.found
+    if place.startswith(os.path.join(_Listening.root, "")):
+        name = _name(place) + ending
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
-            there, found[name] = os.path.isfile(place), _NOWHERE  # should we not be allowed to read it
+            found[name] = NOWHERE  # if it cannot be read
+            there = os.path.isfile(place)
             found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
 
 

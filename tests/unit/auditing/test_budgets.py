@@ -23,6 +23,7 @@ from tests.user_code import accusations
 from verifiable_dp import InputError, api
 from verifiable_dp.auditing import (
     algorithms,
+    asking,
     bandits,
     execution_plan,
     identity,
@@ -68,6 +69,8 @@ from verifiable_dp.render import markdown, outcomes
 from verifiable_dp.render.page import render, render_errata, render_index
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
+from verifiable_dp.targets.opened import ABSENT
+from verifiable_dp.targets.source import file_digest
 
 
 class Counted:
@@ -1310,3 +1313,74 @@ def test_that_the_cap_has_cut_the_runs_is_not_forgotten(tmp_path, monkeypatch):
                     budget, "play", execution_plan.StageSizes(None), refused, print
                 )
                 assert allowed.capped == capped
+
+
+def test_steps_that_were_made_of_other_files_are_not_taken(tmp_path):
+    """All that the code has read counts, and what it asked for in vain; before any step is taken."""
+    code, path = tmp_path / "code", tmp_path / "c"
+    code.mkdir()
+    (code / "a").write_text("1")
+    known = {"a": file_digest(code / "a"), "b": ABSENT}
+
+    def kept(root, read):
+        with resume.at(path, lambda: OF, print, str(root), read) as steps:
+            read |= known  # as code does meanwhile
+            engine.kept("x", lambda: 1)
+            return steps.found
+
+    assert kept(code, {}) == 0
+    read = {}
+    with resume.at(path, lambda: OF, print, str(code), read) as steps:
+        assert (steps.found, read) == (1, known)  # the record names it, too
+    for change in (
+        lambda: (code / "a").write_text("2"),
+        lambda: (code / "b").write_text(""),
+        lambda: (code / "a").unlink(),
+    ):
+        change()
+        with pytest.raises(resume.OtherAuditError, match=r"its code read '[ab]', which has changed"):
+            kept(code, {})
+        (code / "a").write_text("1")
+        (code / "b").unlink(missing_ok=True)
+    assert kept(code, {}) == 1
+    with pytest.raises(resume.OtherAuditError, match="which has changed"):
+        kept("", {})
+
+
+COMPUTED = """
+import importlib
+NOISE = importlib.import_module("inside." + "laplace")
+def release(data, rng):
+    return NOISE.noisy(data.sum(), rng)
+"""
+NOISY = "def noisy(x, rng):\n    return x + rng.laplace(0, {scale})\n"
+
+
+def test_a_checkpoint_knows_what_code_has_imported_by_a_computed_name(tmp_path, monkeypatch):
+    """The steps of code with noise were taken for code without."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "mine.py").write_text(COMPUTED)
+    (tmp_path / "inside" / "laplace.py").write_text(NOISY.format(scale=1))
+
+    def audited(said):
+        asked = {"epsilon": 1.0, "runs": 400, "checkpoint": tmp_path / "c", "progress": said.append}
+        return vdp.audit("mine.py:release", **asked)
+
+    audited([])
+    audited(said := [])
+    assert any("continuing after" in line for line in said)
+    (tmp_path / "inside" / "laplace.py").write_text(NOISY.format(scale=0))
+    with pytest.raises(resume.OtherAuditError, match=r"its code read 'inside/laplace\.py', which"):
+        audited([])
+
+
+def test_a_checkpoint_is_of_the_packages_that_are_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def release(data, rng):\n    return data.sum() + rng.laplace(0, 1)\n")
+    asked = {"epsilon": 1.0, "runs": 400, "checkpoint": tmp_path / "c"}
+    vdp.audit("mine.py:release", **asked)
+    vdp.audit("mine.py:release", **asked)
+    monkeypatch.setattr(asking, "packages", lambda: "sha256:" + "1" * 64)
+    with pytest.raises(resume.OtherAuditError, match="belongs to another audit"):
+        vdp.audit("mine.py:release", **asked)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp.core import files, paths
-from verifiable_dp.targets import opened
+from verifiable_dp.targets import line, opened
 from verifiable_dp.targets.source import file_digest
 
 
@@ -237,7 +237,7 @@ def test_a_circle_of_links_ends(place):
     (place / "x").symlink_to("x")
     with opened.noted(str(place)) as found, pytest.raises(OSError, match="symbolic links"):
         code("open(place / 'x')", place=place)
-    assert found == {}
+    assert found == {"x": opened.NOWHERE}
 
 
 def test_a_module_that_is_imported_is_heard(place, monkeypatch):
@@ -247,3 +247,39 @@ def test_a_module_that_is_imported_is_heard(place, monkeypatch):
         code("__import__('heard' + '_once')")
     monkeypatch.delitem(sys.modules, "heard_once")
     assert found["heard_once.py"] == file_digest(place / "heard_once.py")
+
+
+def test_what_cannot_be_read_is_noted_as_unknown(tmp_path, monkeypatch):
+    """Code that may not read a file goes on otherwise; it was in no record, as if nobody had asked for it."""
+    place = tmp_path / "scale.txt"
+    place.write_text("0")
+
+    def refused(path):
+        raise PermissionError(str(path))
+
+    def code():
+        return place.read_text()
+
+    monkeypatch.setattr(opened, "file_digest", refused)
+    with opened.noted(str(tmp_path)) as read:
+        code()
+    assert read == {"scale.txt": opened.NOWHERE}
+    assert opened.digest(tmp_path, "scale.txt") == ""  # nor is it the same where it is compared
+    monkeypatch.setattr(opened.files, "way", refused)  # a folder on the way that cannot be entered
+    with opened.noted(str(tmp_path)) as read:
+        code()
+    assert read == {"scale.txt": opened.NOWHERE}
+
+
+def test_a_file_that_was_two_is_unknown():
+    """One process of the code read it before it changed, and another one after that."""
+    known = {"a": "1" * 64, "b": opened.ABSENT, "c": "2" * 64}
+    line._add(known, {"a": "3" * 64, "b": "4" * 64, "c": "2" * 64, "d": "5" * 64})
+    assert known == {"a": opened.NOWHERE, "b": "4" * 64, "c": "2" * 64, "d": "5" * 64}
+
+
+def test_the_folder_may_be_the_root_of_all(place):
+    """Broken variant: its path and a slash are two slashes, with which no path begins."""
+    with opened.noted(os.sep) as found:
+        code("open(place / 'a.txt').close()", place=place)
+    assert found == {f"{place}/a.txt"[1:]: file_digest(place / "a.txt")}
