@@ -143,7 +143,7 @@ def folder(tmp_path):
         ("killed", "signal SIGKILL ended its process, as happens when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
         ("closes", "ended without a verdict"),
-        ("forges", "something that it was not asked for"),
+        ("forges", "something that we did not ask for"),
     ],
 )
 def test_code_that_ends_its_process_gives_no_verdict(name, said, folder):

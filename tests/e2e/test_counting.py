@@ -272,7 +272,7 @@ def test_code_that_differs_between_processes_is_not_acquitted(value, pair, tmp_p
     record = vdp.verify(tmp_path / "r.json").record
     assert done.exit_code == 3, done.stderr
     assert record["checks"][-1]["kind"] == "sources"
-    assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
+    assert "gave different results in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
     assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
 
 
@@ -287,7 +287,7 @@ def test_what_the_first_run_of_a_process_leaves_is_seen(kept, tmp_path):
     asked = ("audit", "a.py:release", "--epsilon", 1, "--runs", 400, "--json", "r.json")
     assert run(tmp_path, *asked).exit_code == 3
     record = vdp.verify(tmp_path / "r.json").record
-    assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
+    assert "gave different results in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
     assert record["epsilon_upper"] is None
 
 

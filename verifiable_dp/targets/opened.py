@@ -194,9 +194,11 @@ def forget() -> None:
     """Forget modules that are not installed, so that code that is loaded now reads their files, and is heard.
 
     For a process that is a copy of the one that asks: what that has imported may since have changed, in
-    memory or in its file.
+    memory or in its file. What this program itself needs stays: NumPy cannot be loaded twice.
     """
-    theirs = [name for name, module in [*sys.modules.items()] if name != "__main__" and _is_theirs(module)]
+    kept = ("__main__", *paths.REQUIRED)
+    loaded = [*sys.modules.items()]
+    theirs = [name for name, one in loaded if name.partition(".")[0] not in kept and _is_theirs(one)]
     for name in theirs:
         del sys.modules[name]
 

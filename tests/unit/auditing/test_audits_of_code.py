@@ -288,12 +288,12 @@ def test_what_both_processes_have_spent_is_noted(monkeypatch):
 )
 def test_another_last_word_is_no_verdict(told, monkeypatch):
     found = (None, {"draft": DRAFT, "started": 0.0, "cpu_seconds": 1.5})
-    with pytest.raises(InputError, match="something that it was not asked for"):
+    with pytest.raises(InputError, match="something that we did not ask for"):
         made(monkeypatch, found, told)
 
 
 def test_a_verdict_that_nobody_asked_for_is_none(monkeypatch):
-    with pytest.raises(InputError, match="something that it was not asked for"):
+    with pytest.raises(InputError, match="something that we did not ask for"):
         made(monkeypatch, None, {"cpu_seconds": 2.0})
 
 

@@ -581,7 +581,7 @@ def test_runs_that_play_the_reward_that_differs_are_scored_by_themselves():
     event = choose(*both_worlds(0, 1500), setting)
     left, right = both_worlds(1, 20_000)
     assert math.log(event.hits(left) / event.hits(right)) > 1.9
-    assert event.describe().count("of runs that play the reward that differs") == 1
+    assert event.describe().count("of runs that play the arm whose reward differs") == 1
     # The broken variant does not know the change; another round's does not help it either.
     for other in (None, (6, 1, 2)):
         assert choose(*both_worlds(0, 1500, other), setting).promise < event.promise - 0.3

@@ -970,7 +970,7 @@ def test_a_pair_is_widened_where_its_arm_is_pulled():
     stream = widening.widened(StreamPair(np.zeros(4), 0, 1.0, 2), 2, np.zeros(4, int))
     assert stream.size == 2
     assert len(stream.changes) == 4
-    with pytest.raises(InputError, match="more than the group"):
+    with pytest.raises(InputError, match="but the group has size"):
         widening.widened(wide, 2, arms)
 
 

@@ -109,10 +109,10 @@ def test_the_shift_that_hides_a_change_is_accepted_at_its_cost():
 @pytest.mark.parametrize(
     ("moves", "most", "said"),
     [
-        ({}, 1.0, "returns something else"),
-        ({0: 1.0}, 1.0, "returns something else"),  # the wrong sign
-        ({0: -0.999}, 1.0, "returns something else"),
-        ({0: -0.5}, 1.0, "returns something else"),  # in units of the scale
+        ({}, 1.0, "returns another value, although"),
+        ({0: 1.0}, 1.0, "returns another value, although"),  # the wrong sign
+        ({0: -0.999}, 1.0, "returns another value, although"),
+        ({0: -0.5}, 1.0, "returns another value, although"),  # in units of the scale
         ({0: -1.0}, 0.49, "costs more"),
     ],
 )
@@ -144,9 +144,10 @@ def test_another_uniform_number_must_do_what_is_said_of_it():
     one, u = key(by_a_uniform), np.random.Generator(np.random.Philox(SEED)).random()
     there = 1 / (1 + (1 - u) / u * np.e)
     assert tried(by_a_uniform, {one: Move(-1.0, there, "logistic")}).wrong == ""
-    assert "something else" in tried(by_a_uniform, {one: Move(-1.0, u, "logistic")}).wrong
+    assert "another value, although" in tried(by_a_uniform, {one: Move(-1.0, u, "logistic")}).wrong
     assert "costs more" in tried(by_a_uniform, {one: Move(-1.0, there, "no law")}).wrong
-    assert "something else" in tried(by_a_uniform, {one: Move(-1.0)}).wrong  # nothing takes its place
+    # Nothing takes its place.
+    assert "another value, although" in tried(by_a_uniform, {one: Move(-1.0)}).wrong
 
 
 def test_a_move_that_the_run_does_not_come_to_says_nothing():
@@ -237,10 +238,10 @@ def told_of_the_sum(certificate, key, scale, unit=1, delta=1.0):
         (("laplace", 1.0, 1.0, 1.0), ""),  # and a smaller scale
         (("laplace", 4.0, 1.0, 1.0), "costs more"),  # a scale read double
         (("normal", 2.0, 1.0, 1.0), "costs more"),  # a cheaper law
-        (("laplace", 2.0, 0.5, 1.0), "returns something else"),  # data that weigh half
-        (("laplace", 2.0, 0.0, 1.0), "returns something else"),  # a sum that moves nothing
-        (("laplace", 2.0, -1.0, 1.0), "returns something else"),
-        (("laplace", 2.0, 1.0, 0.5), "moves further"),  # a smaller range
+        (("laplace", 2.0, 0.5, 1.0), "returns another value, although"),  # data that weigh half
+        (("laplace", 2.0, 0.0, 1.0), "returns another value, although"),  # a sum that moves nothing
+        (("laplace", 2.0, -1.0, 1.0), "returns another value, although"),
+        (("laplace", 2.0, 1.0, 0.5), "by more than the certificate says"),  # a smaller range
     ],
 )
 def test_what_a_certificate_says_of_a_run_is_tried(said, wrong):
@@ -326,7 +327,7 @@ def no_unit(frame, entries):
 
 
 LIES = {
-    half_the_range: "moves further than the certificate says",
+    half_the_range: "by more than the certificate says",
     half_of_the_data: "under the noise that hides it",
     normal_noise: "costs more than the bound",
     one_row_less: "under the noise that hides it",
@@ -375,7 +376,7 @@ def test_a_certificate_that_the_arithmetic_refuses_is_no_bound(monkeypatch):
 
     monkeypatch.setattr(witness, "certified", wrong)
     found = confirmed(pick)
-    assert found.failure.words.startswith("certificate: row 0 ")
+    assert found.failure.words.startswith("certificate: constraint 0 ")
     assert found.bound() is None
 
 

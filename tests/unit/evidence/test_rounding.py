@@ -303,9 +303,9 @@ def test_what_a_table_comes_down_to():
 @pytest.mark.parametrize(
     ("lines", "branches", "said"),
     [
-        ([3], 1, "a condition always has the same outcome as in 5 plain runs (line 3: "),
-        ([3], 2, "conditions always have the same outcome as in 5 plain runs (line 3: "),
-        ([3, 9], 2, "conditions always have the same outcome as in 5 plain runs (lines 3, 9: "),
+        ([3], 1, "a condition always has the same outcome as in 5 plain runs (line 3; "),
+        ([3], 2, "conditions always have the same outcome as in 5 plain runs (line 3; "),
+        ([3, 9], 2, "conditions always have the same outcome as in 5 plain runs (lines 3, 9; "),
     ],
 )
 def test_conditions_that_are_closed_are_told_one_or_many(lines, branches, said):

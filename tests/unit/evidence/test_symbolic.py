@@ -70,7 +70,7 @@ from verifiable_dp.targets.roles import GivenRole
 OUTSIDE = {
     bounded.lazy_ucb: "the number of iterations of a loop may depend on a random draw",
     seldom.special_methods: "defines __len__, which Python calls implicitly",
-    seldom.more_noise_by_where: "how much noise there is",
+    seldom.more_noise_by_where: "the amount of noise",
     bounded.tree_of_sums: "the number of iterations of a loop may depend on a random draw",
     bounded.rejection: "the amount of noise, or the weight of the data, may depend on a random draw",
 }
@@ -565,7 +565,7 @@ def test_the_search_gives_up_after_as_many_operations_as_it_may_take(play):
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     again = WorkMeter(meter.spent / 2)
     less = _explored(program, 2, 60, again, scopes, Coverage(frozenset(scopes), filled=filled))
-    assert less.words() == f"gave up after {again.most:,.0f} operations"
+    assert less.words() == f"we gave up after {again.most:,.0f} operations"
     assert 0 < len(less.paths) < len(found.paths)
     # By as much as one run goes beyond it, and the same each time.
     assert again.most < again.spent < again.most + 2 * meter.spent / len(found.paths)
@@ -637,7 +637,7 @@ def test_a_number_is_not_told_by_identity_or_type(name):
 def test_code_that_could_not_be_rewritten_is_told_of_where_it_is_called():
     """Before anything that it asks is answered. Broken variant: no instruction is barred."""
     assert (
-        "could not be rewritten"
+        "we cannot rewrite"
         in found_of_identity(identities.LEAKS["held_where_nothing_leads"], most=2).failure
     )
 

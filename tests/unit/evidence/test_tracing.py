@@ -1004,7 +1004,7 @@ def test_a_traced_run_that_drifts_from_the_plain_one_is_given_up():
         return [int(type(rewards) is np.ndarray)] * len(rewards)
 
     assert (
-        "returns something other than the plain one"
+        "return different values"
         in examine(subject(play), 1.0, PAIRS, seed=0, examples=0).failure
     )
 

@@ -146,7 +146,7 @@ def test_a_bound_of_traced_code_is_the_judges():
         tracing({"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[7, 0.5, 0.0]]}]})
     wrong = traced()
     wrong["patterns"][0]["up"]["terms"] = [[0, 0.0, [[0, 0.5]]]]
-    with pytest.raises(InputError, match="certificate: row 0 moves"):
+    with pytest.raises(InputError, match="certificate: constraint 0 changes"):
         tracing(wrong)
     assert "form paths" in unfounded(
         {**tracing(traced()).check(PrivacyClaim(1.0)).statistics, "premises": FOUNDED, "certificate": sums()}

@@ -37,7 +37,7 @@ _CONTAINERS = ("builtins", "collections", "types")  # modules of those whose ent
 
 _SIMPLE = (types.NoneType, bool, int, float, complex, str, bytes, np.generic)
 _NUMBERS = frozenset(np.sctypeDict.values())  # a subclass may hold more
-_PYTHONS = "__warningregistry__"  # what Python keeps in a module: which warnings it has shown
+_PYTHONS = ("__warningregistry__", "__loader__", "__spec__")  # what Python keeps in a module for itself
 # How far generators have gone is told by their seeds; only their attributes count.
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
@@ -64,14 +64,16 @@ class KeptState:
         """What is not what it was, by the names that lead there; empty if all is."""
         if len(self._rows) > _MOST:
             return f"we cannot tell whether one of the more than {_MOST} objects that the code keeps"
-        if self._rows and self._rows[-1][0] == _CUT:
-            return (
-                f"we cannot tell whether one of the more than {_NEAREST} library objects that the code keeps"
-            )
         if _of_python() != self._python:
             return f"a setting of Python ({_SETTINGS})"
-        sealed = f"we cannot tell whether {self._sealed}" if self._sealed else ""
-        return next((way for way, _ in self._changes()), sealed)
+        if (way := next((way for way, _ in self._changes()), "")) or not (self._sealed or self._is_cut):
+            return way
+        many = f"one of the more than {_NEAREST} library objects that the code keeps"
+        return f"we cannot tell whether {self._sealed or many}"
+
+    @property
+    def _is_cut(self) -> bool:
+        return bool(self._rows) and self._rows[-1][0] == _CUT
 
     def left(self) -> dict[str, object]:
         """What is not what it was, in values that are equal if two runs have left the same.
@@ -146,7 +148,8 @@ def _walked(
         content = _content(value, own)
         yield way, value, content, depth == 0
         left -= depth > 0
-        depth += type(value).__module__ not in (*_CONTAINERS, *own)
+        home = value.__module__ if isinstance(value, type) else type(value).__module__
+        depth += home not in (*_CONTAINERS, *own)
         if depth <= _DEEPEST:
             for name, one in content.items():
                 first = top or (name if isinstance(name, str) else "")
@@ -220,8 +223,8 @@ def _named(value: Foreign) -> dict[Foreign, Foreign]:
 def _names(value: Foreign) -> list[str]:
     """Of a dictionary, in their order."""
     module = sys.modules.get(str(value.get("__name__")))
-    left_out = _PYTHONS if getattr(module, "__dict__", None) is value else None
-    return [name for name in value if isinstance(name, str) and name != left_out]
+    left_out = _PYTHONS if getattr(module, "__dict__", None) is value else ()
+    return [name for name in value if isinstance(name, str) and name not in left_out]
 
 
 def _attributes(value: Foreign) -> dict[Foreign, Foreign]:

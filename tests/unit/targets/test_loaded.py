@@ -1,0 +1,95 @@
+"""What a file imports is what it would import in production: refused otherwise.
+
+Broken variant of each: nothing is compared after a file is loaded, so that a fork of this process, which has
+other modules of these names, audits other code than runs elsewhere.
+"""
+
+import importlib
+import sys
+import types
+
+import pytest
+
+from tests.commands import run
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets import loaded, source
+
+RIGHT = "def right(data, size, rng):\n    return data + rng.laplace(0, {}, size)\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder from which modules are found, whose modules are forgotten afterwards."""
+    known, path = {**sys.modules}, [*sys.path]
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.path[:] = path
+    for name in {*sys.modules} - {*known}:
+        del sys.modules[name]
+
+
+def checked(place, reference):
+    importlib.invalidate_caches()
+    source.load(f"{place}/{reference}" if reference.partition(":")[0].endswith(".py") else reference)
+    loaded.check()
+
+
+def test_modules_that_are_found_once_are_taken(place):
+    """Controls: imports that may fail or wait, of types, of Python and of libraries."""
+    (place / "beside.py").write_text("SCALE = 1.0\n")
+    lines = ["import json, numpy", "from beside import SCALE", "from typing import TYPE_CHECKING"]
+    lines += [
+        "if TYPE_CHECKING:\n    import never",
+        "try:\n    import not_there\nexcept ImportError:\n    pass",
+    ]
+    lines += ["if SCALE > 2:\n    import seldom", "def later():\n    import later_on"]
+    lines += [RIGHT.format("SCALE")]
+    (place / "mine.py").write_text("\n".join(lines))
+    for name in ("never", "seldom", "later_on"):
+        (place / f"{name}.py").write_text("")
+    checked(place, "mine.py:right")
+
+
+@pytest.mark.parametrize("name", ["click", "random"])
+def test_a_module_in_the_place_of_another_is_refused(name, place):
+    (place / f"{name}.py").write_text("SCALE = 0.0\n")
+    text = f"try:\n    from {name} import SCALE\nexcept ImportError:\n    SCALE = 1.0\n"
+    (place / "mine.py").write_text(text + RIGHT.format("SCALE"))
+    done = run(place, "audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    assert (done.exit_code, f"imports {name}, which its path finds in" in done.stderr) == (2, True)
+    assert "but the module of this name here is" in done.stderr
+
+
+def test_a_module_that_could_not_be_loaded_is_refused(place):
+    (place / "settings.py").write_text("raise ImportError\n")
+    text = "try:\n    import settings\nexcept ImportError:\n    pass\n"
+    (place / "mine.py").write_text(text + RIGHT.format("1.0"))
+    with pytest.raises(InputError, match=r"imports settings, which .*, but it was not loaded"):
+        checked(place, "mine.py:right")
+
+
+def package(place, text, name="pkg"):
+    (place / name).mkdir()
+    (place / name / "__init__.py").write_text("")
+    (place / name / "settings.py").write_text("SCALE = 1.0\n")
+    (place / name / "mine.py").write_text(text + RIGHT.format("SCALE"))
+
+
+def test_a_file_of_a_package_is_loaded_with_it(place):
+    package(place, "try:\n    from .settings import SCALE\nexcept ImportError:\n    SCALE = 1.0\n")
+    with pytest.raises(InputError, match=r"imports from its own package, .*; give package\.module:NAME"):
+        checked(place, "pkg/mine.py:right")
+    del sys.modules["mine"]
+    checked(place, "pkg.mine:right")
+
+
+def test_a_file_is_one_module(place):
+    package(place, "SCALE = 1.0\nimport box.more\n", "box")
+    (place / "box/more.py").write_text("from box import mine\nmine.SCALE = 0.0\n")
+    with pytest.raises(InputError, match=r"is loaded as '.*mine' and as '.*mine', and these are two modules"):
+        checked(place, "box/mine.py:right")
+
+
+def test_what_is_no_module_is_passed_over(monkeypatch):
+    monkeypatch.setitem(sys.modules, "odd_one", types.SimpleNamespace(__file__="odd.py"))
+    loaded.check()
