@@ -12,8 +12,8 @@ _TWO_WAYS = (
 )
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
 _SEEDED = (
-    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot help; "
-    "if a library such as OpenDP draws by itself and you trust the code, use --in-process"
+    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot "
+    "help; if a library such as OpenDP draws by itself and you trust the code, use --in-process"
 )
 _REPORT = (
     "audit the report function by itself, as a mechanism (rename its reward parameter to data): its upper "
