@@ -46,7 +46,7 @@ def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
     def audit(target, **options):
         options.pop("progress")
         asked.append(options)
-        return SimpleNamespace(verdict="not_refuted", decision=SimpleNamespace(holes=()))
+        return SimpleNamespace(verdict="not_refuted", decision=SimpleNamespace(holes=(), ground=None))
 
     monkeypatch.setattr(vdp, "audit", audit, raising=False)
     test = (
@@ -71,7 +71,7 @@ def test_code_that_is_handed_over_gets_few_runs_unless_it_is_sized(pytester, mon
     def audit(target, **options):
         options.pop("progress")
         asked.append(options)
-        return SimpleNamespace(verdict="not_refuted", decision=SimpleNamespace(holes=()))
+        return SimpleNamespace(verdict="not_refuted", decision=SimpleNamespace(holes=(), ground=None))
 
     monkeypatch.setattr(vdp, "audit", audit, raising=False)
     test = (

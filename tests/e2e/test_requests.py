@@ -34,22 +34,22 @@ child._send = other
 QUICK = ("--epsilon", 1, "--runs", 400)
 REGRET = ("--bound", 50, "--arms", 2, "--horizon", 20, "--runs", 9)
 EDITS = {
-    "declarations": ('draft["declarations"] = {}', "part 'declarations'"),
-    "kill table": ('draft["kill_table"] = None', "part 'kill_table'"),
-    "baseline": ('draft["target"]["role"] = "baseline"', "role 'baseline'"),
-    "paper": ('draft["target"]["paper"] = "S1"', "paper 'S1'"),
-    "algorithm": ('draft["target"]["kind"] = "algorithm"', "kind algorithm True"),
-    "model": ('draft["target"]["model"] = "certified"', "model 'certified'"),
+    "declarations": ('draft["declarations"] = {}', "part is 'declarations' instead"),
+    "kill table": ('draft["kill_table"] = None', "part is 'kill_table' instead"),
+    "baseline": ('draft["target"]["role"] = "baseline"', "role is 'baseline' instead"),
+    "paper": ('draft["target"]["paper"] = "S1"', "paper is 'S1' instead"),
+    "algorithm": ('draft["target"]["kind"] = "algorithm"', "kind algorithm is True instead"),
+    "model": ('draft["target"]["model"] = "certified"', "model is 'certified' instead"),
     "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "not one of the files"),
     "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "not one of the files"),
-    "seed": ('draft["seed"] = 7', "seed 7, but 0 was asked"),
+    "seed": ('draft["seed"] = 7', "seed is 7 instead of 0"),
     "result": (
         'draft["regret"]["checks"][0]["statistics"] = {}',
         "a draft of the record that we cannot read",
     ),
     "no checks": ('draft["checks"] = 3', "its process sent a draft of the record that we cannot read"),
-    "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants 1, but 0 was asked"),
-    "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs 2, but 9 was asked"),
+    "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants is 1 instead of 0"),
+    "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs is 2 instead of 9"),
     "no draft": ('del draft["plan"]', "cannot be compared"),
 }
 
