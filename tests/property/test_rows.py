@@ -66,5 +66,5 @@ def test_rows_are_numpys(function, call):
 @pytest.mark.parametrize("more", [{"where": np.array([True, False])}, {"initial": 2.0}])
 def test_what_a_row_is_not_followed_for_ends_the_bound(more):
     """Broken variant: arguments that no row takes are dropped."""
-    with pytest.raises(Unbounded, match="is given"):
+    with pytest.raises(Unbounded, match="has the argument"):
         np.max(tracked(np.array([0.2, 0.7])), **{"initial": 0.0, **more})

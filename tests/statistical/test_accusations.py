@@ -153,7 +153,7 @@ def test_ranks_distances_and_levels_are_those_of_scipy():
 
 def test_code_with_a_generator_of_its_own_follows_the_one_of_each_run():
     """Each worker would seed it alike. Control: what the given generator decides is let alone."""
-    words = "draws from a generator of its own: we seed it for each run"
+    words = "draws from a generator of its own, which we seed for each run"
     alone, shared = (audit(code.seeded_by_the_module, runs=400, workers=workers).record for workers in (1, 2))
     assert words in shared["target"]["note"]
     counts = [[check for check in one["checks"] if check["kind"] != "tracing"] for one in (alone, shared)]

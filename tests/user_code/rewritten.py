@@ -139,19 +139,18 @@ def turns(rewards, rng):
 def leaves_out(rewards, rng):
     many, total = rng.integers(4), 0.0
     for turn in range(4):
-        if turn < many:
-            total += rewards[turn, 0]
+        total += rewards[turn, 0] if turn < many else 0.0
     return _ends(rewards, rng, total)
 
 
-def _down(rewards, left):
+def _down(left):
     if left % 51 == 50:
-        return 0.0
-    return rewards[0, 0] + _down(rewards, left + 1)
+        return 0
+    return 1 + _down(left + 1)
 
 
 def recursion(rewards, rng):
-    return _ends(rewards, rng, _down(rewards, rng.integers(1000)))
+    return _ends(rewards, rng, _first(rewards) + 0.0 * _down(rng.integers(1000)))
 
 
 def by_python(rewards, rng):

@@ -637,8 +637,7 @@ def test_a_number_is_not_told_by_identity_or_type(name):
 def test_code_that_could_not_be_rewritten_is_told_of_where_it_is_called():
     """Before anything that it asks is answered. Broken variant: no instruction is barred."""
     assert (
-        "we cannot rewrite"
-        in found_of_identity(identities.LEAKS["held_where_nothing_leads"], most=2).failure
+        "we cannot rewrite" in found_of_identity(identities.LEAKS["held_where_nothing_leads"], most=2).failure
     )
 
 

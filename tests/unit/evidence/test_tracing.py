@@ -1003,10 +1003,7 @@ def test_a_traced_run_that_drifts_from_the_plain_one_is_given_up():
     def play(rewards, rng):
         return [int(type(rewards) is np.ndarray)] * len(rewards)
 
-    assert (
-        "return different values"
-        in examine(subject(play), 1.0, PAIRS, seed=0, examples=0).failure
-    )
+    assert "return different values" in examine(subject(play), 1.0, PAIRS, seed=0, examples=0).failure
 
 
 # ---------------------------------------------------------------- the framework's own algorithms

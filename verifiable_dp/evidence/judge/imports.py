@@ -20,7 +20,13 @@ from verifiable_dp.evidence.judge import values
 _READ_FILES = frozenset(
     ("json", "_json", "tomllib", "csv", "_csv", "pathlib", "pickle", "_pickle", "configparser", "io", "_io")
 )
-_ANSWER = frozenset(("re", "opendp", "diffprivlib", "sklearn"))  # beside those that `values` knows
+# Beside those that `values` knows: what these give follows from what they are given, or waits for others.
+_ANSWER = frozenset(
+    (
+        *("re", "opendp", "diffprivlib", "sklearn", "contextvars", "_contextvars", "threading", "_thread"),
+        *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
+    )
+)
 _DONE_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OF_STARTS = ("__name__", "__debug__", "__spec__", "__package__", "__doc__")
 

@@ -22,7 +22,7 @@ class Construct(NamedTuple):
 
 
 _BRANCH = "branch on the draw with if and elif, and call one function in each branch"
-_SKIP = "loop a public number of times, and skip iterations with an if inside the loop"
+_SKIP = "loop a public number of times, and add 0 where an iteration is skipped (x if turn < n else 0.0)"
 AT_A_PLACE = Construct("calls a table entry that a random draw selects", _BRANCH)
 RETURNED = Construct("calls the result of another call, which may depend on a random draw", _BRANCH)
 ONE_OF_TWO = Construct("calls one of two functions, and a random draw may decide which", _BRANCH)
