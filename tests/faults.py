@@ -2579,8 +2579,8 @@ FAULTS = (
     Fault(
         "what a parameter is given is the same in every call",
         f"{EVIDENCE}/judge/calls.py",
-        "        if self.control.level and value.turn:\n",
-        "        if False:\n",
+        "max(value.level, self.control.level if value.turn else PUBLIC))",
+        "value.level)",
         "a number that calls hand on as readings say sets a weight, once in a hundred thousand runs",
         ("tests/unit/evidence/test_public_numbers.py",),
     ),
@@ -2760,8 +2760,8 @@ FAULTS = (
     Fault(
         "a contradicted theorem has no status",
         f"{RECORD}/decision.py",
-        'return 1 if self.regret == "contradicted" or self.holes else EXIT',
-        "return 1 if self.holes else EXIT",
+        'if self.regret == "contradicted" or self.holes:',
+        "if self.holes:",
         "a record whose regret is contradicted is judged with status 0",
         ("tests/unit/record/test_records.py",),
     ),

@@ -247,7 +247,7 @@ def test_what_raw_data_decide_is_not_acquitted_by_samples(function, monkeypatch)
     report = vdp.audit(function, epsilon=1, budget="smoke")
     assert report.verdict == "inconclusive"
     (check,) = (one for one in report.record["checks"] if one["name"] == "decisions by raw data")
-    assert "samples show this only for the data that were tried" in check["statistics"]["doubts"][0]
+    assert "samples show its effect only on the data that we tried" in check["statistics"]["doubts"][0]
     for right in (wide_noise, in_bins):
         assert vdp.audit(right, epsilon=1, budget="smoke").verdict == "not_refuted"
     monkeypatch.setattr(traced, "lead_as_dict", lambda *of: None)
