@@ -255,7 +255,9 @@ def test_code_that_used_no_noise_yet_is_told_the_horizon():
         record_of(fixed, 20)
 
 
-@pytest.mark.parametrize(("horizon", "said"), [(20, WORDS), (160, "within 160 rounds")])
+@pytest.mark.parametrize(
+    ("horizon", "said"), [(20, WORDS), (160, "within 160 rounds, some reward changes an action")]
+)
 def test_inspect_says_it_where_it_may_play(tmp_path, horizon, said):
     name = "tests.unit.auditing.test_inputs_tried:play"
     done = run(tmp_path, "inspect", name, "--horizon", horizon, "--play")

@@ -261,13 +261,13 @@ class Listed(list):
 
 
 NOT_FOLLOWED = {
-    "more than the next arm depends on released values": drawing(less_where_high),
-    "more than the next arm depends": {"decide": counting_draws},
+    "released values determine more than the next arm": drawing(less_where_high),
+    "released values determine more than the next": {"decide": counting_draws},
     "private values depend on released values": {"release": noisy_memory},
     "runs differ in length": {"query": stopping},
     "several arms": {"decide": pairwise},
     "neither all Laplace nor all normal": drawing(laplace_at_first),
-    "private values are kept, and values are compared": drawing(compared),
+    "it keeps private values, and compares values": drawing(compared),
     "used twice in a run": drawing(lambda draw, state: replace(draw, slot=draw.slot % 2)),
     "estimate is not one number for each arm": {
         "start": lambda self, run: Wide.of(GaussianTS.start(self, run))

@@ -160,9 +160,10 @@ def _walked(
 
 
 def _used(scopes: Mapping[str, dict[str, Foreign]]) -> set[str]:
-    """Names that functions and methods of modules read from outside of them; empty stands for any."""
-    held = [value for scope in scopes.values() for value in scope.values()]
-    held += [part for value in held if isinstance(value, type) for part in vars(value).values()]
+    """Names that the functions that run, and methods, read from outside of them; empty stands for any."""
+    every = [value for scope in scopes.values() for value in scope.values()]
+    held = [*(getattr(scopes, "functions", ()) or every)]
+    held += [part for value in every if isinstance(value, type) for part in vars(value).values()]
     codes, found = [getattr(value, "__code__", None) for value in held], {""}
     while codes:
         if isinstance(code := codes.pop(), types.CodeType):
