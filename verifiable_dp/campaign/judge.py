@@ -194,6 +194,7 @@ def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: R
             other = f"the request {named.digest}" if named else "no request"
             return f"it answers {other}, but the request in the folder is {asked.digest}"
         answers.of_request(record, asked.as_dict())
+        origin.declared(Record.of(record), asked)
         origin.check(Record.of(record))
     except InputError as error:
         return str(error)

@@ -95,7 +95,7 @@ class RecordOrigin:
             if asked is None or asked.digest != self.request.digest:
                 raise InputError(f"request: the record answers {asked.digest if asked else 'no request'}")
             answers.of_request(record.as_dict(), asked.as_dict())
-            self._declared(record, self.request)
+            self.declared(record, self.request)
         if self.max_age:
             self._fresh(record, asked)
         if self.commit or self.source is not None:
@@ -105,12 +105,20 @@ class RecordOrigin:
         if self.source is not None:
             self._present(record, asked, self.source)
 
-    def _declared(self, record: Record, asked: RequestEntry) -> None:
-        """Refuse a record whose declarations leave out a hole that its request declares."""
+    @staticmethod
+    def declared(record: Record, asked: RequestEntry) -> None:
+        """Refuse a record whose declarations leave out a hole that its request declares.
+
+        Raises
+        ------
+        InputError
+            In that case.
+        """
         stated = msgspec.structs.replace(record, declarations=asked.declarations)
         if (holes := decision(stated).holes) and not decision(record).holes:
             raise InputError(
-                f"request: it declares what voids the promise ({', '.join(holes)}), and the record does not"
+                f"request: it declares what voids the promise ({', '.join(holes)}), and the record does not; "
+                "audit again with the declarations of today"
             )
 
     def _fresh(self, record: Record, asked: RequestEntry | None) -> None:
@@ -182,7 +190,12 @@ class RecordOrigin:
             else:
                 there = asking.files_of(whole)
             top, read_in = files.checkout(Path.cwd()), record.provenance.target
-            if top is not None and top != Path.cwd().resolve() and read_in.opened and not read_in.commit:
+            if (
+                top is not None
+                and top != Path.cwd().resolve()
+                and read_in.opened is not None
+                and not read_in.commit
+            ):
                 raise InputError(
                     f"source: {str(source)!r} is below the top of its repository, and the audit was in none: "
                     "what the code read above it is not known; audit in a checkout"

@@ -515,9 +515,9 @@ def test_a_hole_that_a_request_declares_is_not_left_out(folder):
     stated = requests.checked(sealed({**asked.as_dict(), "declarations": bad}))
     origin = RecordOrigin(request=stated)
     with pytest.raises(InputError, match="declares what voids the promise"):
-        origin._declared(record, stated)
-    origin._declared(record, asked)
-    origin._declared(msgspec.structs.replace(record, declarations=bad), stated)  # it says so itself
+        origin.declared(record, stated)
+    origin.declared(record, asked)
+    origin.declared(msgspec.structs.replace(record, declarations=bad), stated)  # it says so itself
 
 
 MECH = """#!{python}
@@ -567,3 +567,16 @@ def test_the_program_of_a_command_is_compared(tmp_path):
     of, said = judged("unknown", command=f"nice {code}/mech.py params.json")
     assert of == {}
     assert all("we cannot tell which file 'nice" in one for one in said)
+
+
+def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
+    """Broken variant: audited in no repository, what the code read above its folder is compared with nothing."""
+    for name in ("app", "checkout"):
+        (tmp_path / name / "svc").mkdir(parents=True)
+        (tmp_path / name / "svc/a.py").write_text(CODE.replace("import b\n", "").replace("b.scale", "1.0"))
+    git(tmp_path / "checkout", "init", "-q")
+    monkeypatch.chdir(tmp_path / "app/svc")
+    record = vdp.audit("a.py:right", epsilon=1.0, runs=400).parsed
+    RecordOrigin(source=tmp_path / "app/svc").check(record)
+    with pytest.raises(InputError, match="is below the top of its repository, and the audit was in none"):
+        RecordOrigin(source=tmp_path / "checkout/svc").check(record)
