@@ -570,7 +570,7 @@ def test_the_program_of_a_command_is_compared(tmp_path):
 
 
 def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
-    """Broken variant: audited in no repository, what the code read above its folder is compared with nothing."""
+    """Broken variant: what was read above a folder that is in no repository is compared with nothing."""
     for name in ("app", "checkout"):
         (tmp_path / name / "svc").mkdir(parents=True)
         (tmp_path / name / "svc/a.py").write_text(CODE.replace("import b\n", "").replace("b.scale", "1.0"))
