@@ -642,7 +642,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
     assert (
         of("dist-dp-se").variant
-        == "Note on the promise: the theorem is about the sums, with real-valued noise."
+        == "Note on the promise: only noisy sums with real-valued noise, not what users send."
     )
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
