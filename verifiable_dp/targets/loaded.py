@@ -52,7 +52,8 @@ def _compare(file: str, line: int, wanted: str) -> None:
     except (ImportError, ValueError):
         return
     origin = spec.origin if spec is not None and spec.has_location else None
-    if origin is None or is_installed(origin):
+    near = (os.path.realpath(os.path.dirname(file)), os.path.realpath(os.curdir))
+    if origin is None or is_installed(origin) or not any(map(Path(origin).resolve().is_relative_to, near)):
         return
     there = _file_of(sys.modules.get(wanted))
     if there != os.path.realpath(origin):

@@ -139,9 +139,11 @@ def _walked(
     seen, left, used = dict[int, Foreign](), _NEAREST, _used(scopes)
     waiting = deque((one.__qualname__, one, 0, "") for one in getattr(scopes, "functions", ()))
     waiting += ((str(scope.get("__name__")), scope, 0, "") for scope in scopes.values())
-    later = deque[tuple[str, Foreign, int, str]]()
-    while waiting or (later and left):
-        way, value, depth, top = (waiting or later).popleft()
+    later, last = (
+        deque[tuple[str, Foreign, int, str]]() for _ in range(2)
+    )  # what names that are used lead to
+    while waiting or ((later or last) and left):
+        way, value, depth, top = (waiting or later or last).popleft()
         if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
@@ -154,8 +156,8 @@ def _walked(
             for name, one in content.items():
                 first = top or (name if isinstance(name, str) else "")
                 found = f"{way}.{name}" if isinstance(name, str) else way, one, depth, first
-                (later if depth else waiting).append(found)
-    if any(first in used for *_, first in later):
+                (waiting if not depth else later if first in used else last).append(found)
+    if later:
         yield _CUT, None, {}, False
 
 
