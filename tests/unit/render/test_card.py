@@ -658,7 +658,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     assert page.index("<dt>Variant") < page.index("<dt>What was audited")
     assert dict(of("lazy-dp-ts").audited)["Promise from"] == "Theorem 3"
     assert of("dp-nas").variant == ""
-    assert "<dt>Variant" not in shown("lazy-dp-ts")[1]
+    assert "<dt>Variant" not in shown("dp-nas")[1]
     assert "Promise from" not in dict(of("ucb1").audited)
 
 
