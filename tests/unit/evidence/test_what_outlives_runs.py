@@ -4,6 +4,7 @@ Broken variants: what modules keep is put back after traced runs, but nobody ask
 call that is given nothing tracked passes, whatever it reads.
 """
 
+import ast
 import collections
 import contextvars
 import ctypes
@@ -18,6 +19,7 @@ import logging
 import math
 import os
 import pathlib
+import platform
 import queue
 import random
 import re
@@ -639,6 +641,49 @@ def now():
 CALLED = now()
 
 
+def node():
+    return 3
+
+
+@functools.cache
+def remembered():
+    return time.time()
+
+
+def even(left):
+    return left == 0 or odd(left - 1)
+
+
+def odd(left):
+    return (left != 0 and even(left - 1)) or time.time() < 0
+
+
+def handed(function):
+    return function()
+
+
+class Clock:
+    def __call__(self):
+        return time.time()
+
+
+TICK, PART = Clock(), functools.partial(time.time)
+# One of each kind of call that may read the clock; the last ones are of functions that were looked at before.
+AT_HOST = platform.node()
+AT_CACHED = remembered()
+AT_PART = PART()
+AT_ENTRY = [time.time][0]()
+AT_LAMBDA = (lambda: time.time())()
+AT_MAPPED = next(map(lambda _: time.time(), [0]))  # noqa: C417
+AT_HANDED = handed(time.time)
+AT_OBJECT = TICK()
+AT_EVEN = even(4)
+AT_ODD = odd(3)
+AT_AGAIN = now() + 1
+if __name__ == "__main__":  # as scripts end: these are names of parameters and attributes, too
+    data, rng, scale_of_script = np.ones(3), np.random.default_rng(), time.time()
+
+
 class Begun:
     at = time.time()
 
@@ -675,6 +720,11 @@ def by_a_default(data, rng, at=time.time()):  # noqa: B008
     return data[0] if at > 9e18 else noisy(data, rng)
 
 
+def kept_by_a_main_block(data, rng=None):
+    held = types.SimpleNamespace(data=data)
+    return noisy(held.data, rng)
+
+
 def by_its_generator(data, rng):
     return data[0] if isinstance(rng, np.random.RandomState) else noisy(data, rng)
 
@@ -706,6 +756,20 @@ def test_what_an_import_took_from_the_machine_ends_the_bound(release, what, monk
     for place in (expressions.values, flow, imports.values):
         monkeypatch.setattr(place, "is_of_system", lambda module, name: False)
     assert "reads" not in str(explore(Program(release, (1,), (0.0, 1.0)), 1).failure)
+
+
+@pytest.mark.parametrize("name", [name for name in globals() if name.startswith("AT_")])
+def test_an_import_takes_from_the_machine_by_whatever_it_calls(name):
+    """Broken variants: functions are told by their names, only what is called by its name is looked at, and a
+    function is looked at once. Controls: names that only a script sets, and a parameter's default."""
+    tree, names = ast.parse(pathlib.Path(__file__).read_text("utf-8")), globals()
+    settled = imports.Settled(tree, names)
+    assert name in settled.names
+    assert not {"data", "rng", "scale_of_script", "PLAIN", "SETTINGS", "COLUMNS"} & settled.names
+    assert {parameter for _, parameter in settled.defaults} >= {"at"}
+    assert "at" in settled.attributes
+    assert not {"sums", "scales"} & settled.attributes
+    assert explore(Program(kept_by_a_main_block, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
 
 
 COLUMNS = frozenset(("age", "sex", "zip", "pay"))

@@ -91,7 +91,7 @@ class Expressions(Calls):
             if told and isinstance(self.scope, Function) and key not in self.looked:
                 self.tell(node, outside.READS, node.id)
             return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
-        if key in self.names.held and node.id in self.names.of_system[self.names.home[self.scope]]:
+        if key in self.names.settled[self.names.home[self.scope]].defaults:
             self.tell(node, outside.READS, node.id)
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.is_behind(key):
@@ -112,7 +112,7 @@ class Expressions(Calls):
         self.named_whole(node)
         if base.varies and self.is_single(base, name):
             base = base._replace(level=PUBLIC, draws=0)
-        if base.things and name in self.names.of_system[self.names.home[self.scope]]:
+        if base.things and name in self.names.settled[self.names.home[self.scope]].attributes:
             self.tell(node, outside.READS, name)
         known = name in self.names.methods or name == "__init__" if called else name in _NAMES
         if name in (_KIND, "__hash__") or (base.refs and name[:2] == "__" and not known):

@@ -103,9 +103,9 @@ class Names:
         plain = not any("super" in names for names in self.local.values())
         self.begins_again = not all(plain and ast.unparse(one) == "super()" for one in again)
         kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
+        self.settled = {file: Settled(one.tree, one.scope) for file, one in files.items()}
         self.of_system = {
-            file: set(_taken_from_system(one.tree)) | Settled(one.tree, one.scope).unsettled
-            for file, one in files.items()
+            file: set(_taken_from_system(one.tree)) | self.settled[file].names for file, one in files.items()
         }
         self.mangled = tuple(f"_{name}__" for name in kinds)  # how names of a class's own begin elsewhere
         coded = [node for nodes in self.coded.values() for node in nodes]

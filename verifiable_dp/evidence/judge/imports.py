@@ -12,7 +12,7 @@ import builtins
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
@@ -27,89 +27,114 @@ _ANSWER = frozenset(
         *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
     )
 )
-_DONE_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OF_STARTS = ("__name__", "__debug__", "__spec__", "__package__", "__doc__")
+_NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
 
 
 class Settled:
-    """Which names of a file, attributes of its classes and defaults of its functions are not settled.
+    """What of a file is not settled: names of its globals, attributes of its classes, defaults of functions.
+
+    Code that is mentioned counts as called: whoever is handed it may call it.
 
     Parameters
     ----------
     tree, scope
         Of the file.
+
+    Attributes
+    ----------
+    names, attributes
+        Those that are not.
+    defaults
+        Each by its function and parameter.
     """
 
     def __init__(self, tree: ast.Module, scope: Mapping[str, Foreign]) -> None:
-        self.scope, self.unsettled = scope, set[str]()
-        self.functions = {
-            node.name: node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        }
-        self._asked = set[str]()
+        self.scope = scope
+        self.names, self.attributes = set[str](), set[str]()
+        self.defaults = set[tuple[ast.AST, str]]()
+        self._code = {one.name: one for one in tree.body if isinstance(one, _NAMED)}
+        self._known = dict[ast.AST, bool]()
         before = -1
-        while len(self.unsettled) > before:
-            before = len(self.unsettled)
-            self.unsettled |= {name for step in tree.body for name in self._set_by(step, under=False)}
+        while len(self.names) + len(self._known) > before:  # what is not settled stays so
+            before = len(self.names) + len(self._known)
+            for step in tree.body:
+                self._follow(step, self.names, under=False)
+            self._known = {node: found for node, found in self._known.items() if not found}
+        self.names &= scope.keys()  # others are set where the file is the program
 
-    def _set_by(self, step: ast.AST, *, under: bool) -> Iterator[str]:
-        """Names that a statement sets to what is not settled, or as often as that says."""
-        if isinstance(step, ast.Import | ast.ImportFrom):
+    def _follow(self, step: ast.AST, kept: set[str], *, under: bool) -> None:
+        """Keep what a statement sets to something that is not settled, or as often as that says."""
+        if isinstance(step, _FUNCTIONS):
+            given = step.args
+            placed = [*given.posonlyargs, *given.args][-len(given.defaults) or None :]
+            pairs = zip([*placed, *given.kwonlyargs], [*given.defaults, *given.kw_defaults], strict=False)
+            self.defaults |= {(step, one.arg) for one, default in pairs if not self._is(default)}
             return
         parts = [*ast.iter_child_nodes(step)]
-        if isinstance(step, _DONE_LATER):
-            defaults = [*step.args.defaults, *step.args.kw_defaults]
-            placed = [*step.args.posonlyargs, *step.args.args][-len(step.args.defaults) or None :]
-            named = zip([*placed, *step.args.kwonlyargs], defaults, strict=False)
-            yield from (one.arg for one, given in named if given is not None and not self._is(given))
-            return
-        here = under or not all(self._is(one) for one in parts if isinstance(one, ast.expr))
-        if here and not isinstance(step, ast.ClassDef):
-            names = (one for one in ast.walk(step) if isinstance(one, ast.Name))
-            yield from (one.id for one in names if isinstance(one.ctx, ast.Store))
+        if isinstance(step, ast.ClassDef):
+            kept = self.attributes
+        else:
+            under = under or not all(self._is(one) for one in parts if isinstance(one, ast.expr))
+            names = [one for one in ast.walk(step) if under and isinstance(one, ast.Name)]
+            kept |= {one.id for one in names if isinstance(one.ctx, ast.Store)}
         for part in parts:
-            if isinstance(part, ast.stmt | ast.ExceptHandler | ast.withitem | ast.match_case):
-                yield from self._set_by(part, under=here and not isinstance(step, ast.ClassDef))
+            if not isinstance(part, ast.expr):
+                self._follow(part, kept, under=under)
 
-    def _is(self, node: ast.AST) -> bool:
+    def _is(self, node: ast.AST | None) -> bool:
         """Whether an expression, or all of a function, is settled."""
-        if isinstance(node, ast.Lambda):
+        if node is None:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            return node.id not in self.unsettled and node.id not in _OF_STARTS
-        if isinstance(node, ast.Attribute) and isinstance(owner := self._found(node.value), types.ModuleType):
-            return not values.is_of_system(owner, node.attr)
-        if isinstance(node, ast.Call) and not self._answers(node.func):
-            return False
+            known = node.id not in self.names and node.id not in _OF_STARTS
+            return known and self._answers(self._found(node))
+        if isinstance(node, ast.Attribute):
+            owner = self._found(node.value)
+            if isinstance(owner, types.ModuleType):
+                return not values.is_of_system(owner, node.attr) and self._answers(self._found(node))
+            if not self._answers(self._found(node)):
+                return False
         return all(map(self._is, ast.iter_child_nodes(node)))
 
-    def _answers(self, called: ast.expr) -> bool:
-        """Whether a call gives what follows from its arguments, from files, or from draws."""
-        function = self._found(called)
-        if function is None:  # a method of what is looked at by itself
+    def _answers(self, thing: Foreign) -> bool:
+        """Whether code gives what follows from its arguments, from files, or from draws."""
+        if not callable(thing):
             return True
-        name, owner = getattr(function, "__name__", ""), getattr(function, "__self__", None)
-        if name in self.functions and isinstance(function, types.FunctionType | type):
-            first = name not in self._asked
-            self._asked.add(name)
-            return not first or all(map(self._is, self.functions[name].body))
+        code = thing if isinstance(thing, types.FunctionType | type) else type(thing)
+        node = self._code.get(code.__name__)
+        if node is not None and (getattr(code, "__globals__", None) is self.scope or self._is_class(code)):
+            if node not in self._known:
+                self._known[node] = True  # should it call itself
+                self._known[node] = all(map(self._is, node.body))
+            return self._known[node]
+        inside = [getattr(thing, name, None) for name in _WRAPPED]
+        return self._of_a_library(thing) and all(map(self._answers, inside))
+
+    def _is_class(self, code: Foreign) -> bool:
+        return isinstance(code, type) and self.scope.get(code.__name__) is code
+
+    def _of_a_library(self, thing: Foreign) -> bool:
+        owner = getattr(thing, "__self__", None)
         bound = owner is not None and not isinstance(owner, types.ModuleType)
         kind = owner if isinstance(owner, type) else type(owner)
-        root = (kind.__module__ if bound else values.home_of(function)).partition(".")[0]
-        if root in _READ_FILES | _ANSWER or function is open:
+        root = (kind.__module__ if bound else values.home_of(thing)).partition(".")[0]
+        if root in _READ_FILES | _ANSWER or thing is open:
             return True
-        return values.is_pure(root) if bound else values.kind_of(function) not in ("unknown", "reflection")
+        return values.is_pure(root) if bound else values.kind_of(thing) not in ("unknown", "reflection")
 
     def _found(self, node: ast.expr) -> Foreign:
         """The object that a name, or a name with attributes, stands for; None if it is not of a library."""
         if isinstance(node, ast.Name):
             return self.scope.get(node.id, getattr(builtins, node.id, None))
         owner = self._found(node.value) if isinstance(node, ast.Attribute) else None
+        if owner is None:
+            return None
         kind = owner if isinstance(owner, type) else type(owner)
-        known = (
-            isinstance(owner, types.ModuleType)
-            or kind.__module__.partition(".")[0] in sys.stdlib_module_names
-        )
-        there = inspect.getattr_static(owner, node.attr, None) if known and owner is not None else None  # type: ignore[attr-defined]
+        pythons = kind.__module__.partition(".")[0] in sys.stdlib_module_names
+        if not (isinstance(owner, types.ModuleType) or pythons):
+            return None
+        there = inspect.getattr_static(owner, node.attr, None)  # type: ignore[attr-defined]
         return None if there is None else getattr(owner, node.attr)  # type: ignore[attr-defined]
