@@ -431,9 +431,6 @@ def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
     return _audits(request)
 
 
-_CONDUCT = ("checkpoint", "request", "in_process", "cage")  # arguments that say how, and not what
-
-
 def _audits(request: pytest.FixtureRequest) -> Function[Report]:
     """The function that `privacy_audit` gives to a test."""
 
@@ -457,7 +454,7 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         with contextlib.chdir(folder):
             # Whoever judges the record later requires it, too.
             if require != passing.REQUIRED[0] and options.get("request") is None:
-                question = {key: item for key, item in options.items() if key not in _CONDUCT}
+                question = {key: item for key, item in options.items() if key not in api.CONDUCT}
                 options["request"] = requests.requiring(api.ask(target, **question), require)
             report = _timed(
                 request,

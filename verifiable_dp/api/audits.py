@@ -124,6 +124,9 @@ def audit(
     return isolated(task, [target], in_process, progress, Caged(cage, seconds=most), written, conducted)
 
 
+CONDUCT = ("checkpoint", "request", "in_process", "cage")  # arguments of `audit` that say how, and not what
+
+
 def ask(
     target: Target,
     *,

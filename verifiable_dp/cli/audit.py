@@ -39,6 +39,7 @@ from verifiable_dp.core.validate import Function, Given, InputError, JsonDict
 from verifiable_dp.record.provenance import begun
 
 if TYPE_CHECKING:
+    from verifiable_dp.record.requests import RequestEntry
     from verifiable_dp.targets.process import Exec
 
 
@@ -254,17 +255,21 @@ def audit(
     if asked.pop("write_baseline"):
         raise InputError("write_baseline works only without a TARGET, for the targets in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
-    question = {k: v for k, v in asked.items() if k not in ("checkpoint", "request", "in_process", "cage")}
+    question = {k: v for k, v in asked.items() if k not in api.CONDUCT}
+    place = asked["request"]
+
+    def wanted() -> RequestEntry:
+        return requests.requiring(api.ask(audited, **question), require)
+
     if ask is not None:
-        write_request(requests.requiring(api.ask(audited, **question), require), ask)
+        write_request(wanted(), ask)
         return
     outputs.check()
     if require != requests.REQUIRED[0]:  # the record says so, and what is made of it
-        if asked["request"] is None:
-            asked["request"] = requests.requiring(api.ask(audited, **question), require)
-        elif not os.path.lexists(asked["request"]):
-            written = requests.requiring(api.ask(audited, **question), require).written()
-            write_text(asked["request"], written)
+        if place is None:
+            asked["request"] = wanted()
+        elif not os.path.lexists(place):
+            write_text(place, wanted().written())
     with progressing(scheduler, outputs.quiet) as progress:
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
