@@ -139,9 +139,8 @@ def _walked(
     seen, left, used = dict[int, Foreign](), _NEAREST, _used(scopes)
     waiting = deque((one.__qualname__, one, 0, "") for one in getattr(scopes, "functions", ()))
     waiting += ((str(scope.get("__name__")), scope, 0, "") for scope in scopes.values())
-    later, last = (
-        deque[tuple[str, Foreign, int, str]]() for _ in range(2)
-    )  # what names that are used lead to
+    # What libraries' objects hold: first those that a name leads to which is used.
+    later, last = deque[tuple[str, Foreign, int, str]](), deque[tuple[str, Foreign, int, str]]()
     while waiting or ((later or last) and left):
         way, value, depth, top = (waiting or later or last).popleft()
         if id(value) in seen or type(value) in _SIMPLE or type(value) in _NUMBERS:
