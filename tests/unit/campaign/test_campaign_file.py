@@ -343,7 +343,9 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
         found.entries[0], str(tmp_path), campaign_file._code_of(found.entries[0], tmp_path)
     )
     assert sorted(task.code) == sorted(files.keys() - {"elsewhere/unused.py"})
-    assert campaign_file._audited(task).verdict
+    done = campaign_file._audited(task)
+    assert not isinstance(done, str), done
+    assert done.verdict
     more = [*files, "json.py", "new.py"]
     for name in more:
         (tmp_path / name).write_text(files.get(name, "") + "\n# another")

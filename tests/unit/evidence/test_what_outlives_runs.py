@@ -19,7 +19,6 @@ import logging
 import math
 import os
 import pathlib
-import platform
 import queue
 import random
 import re
@@ -36,7 +35,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.user_code import unshown
+from tests.user_code import begun, unshown
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
@@ -548,12 +547,6 @@ class Numbered:
     number: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
 
 
-@dataclasses.dataclass
-class Fields:
-    sums: list = dataclasses.field(default_factory=list)
-    scales: dict = dataclasses.field(default_factory=lambda: {"a": 2.0})
-
-
 def of_a_field(data, rng):
     return noisy(data, rng) if Stamped().made.year else data[0]
 
@@ -574,16 +567,11 @@ def hidden_coin(data, rng):
     return data[0] + (Numbered().number.int % 10**9 != 7) * rng.laplace(0, 2.0)
 
 
-def by_fields(data, rng):
-    made = Fields()
-    made.sums.append(data[0])
-    return made.sums[0] + rng.laplace(0, made.scales["a"])
-
-
 def test_what_a_generated_constructor_calls_is_asked(monkeypatch):
     """Control: lists, and functions of the code."""
     assert "uuid4 is called, although no code" in explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).failure
-    assert explore(Program(by_fields, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+    found = explore(Program(begun.by_fields, (1,), (0.0, 1.0)), 1)
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
     monkeypatch.setattr(calls, "_called_by_generated", lambda kind: ())
     monkeypatch.setattr(imports.Settled, "_is", lambda self, node: True)  # which tells of it, too
     assert explore(Program(hidden_coin, (1,), (0.0, 1.0)), 1).epsilon() < 1.0
@@ -642,49 +630,6 @@ def now():
 CALLED = now()
 
 
-def node():
-    return 3
-
-
-@functools.cache
-def remembered():
-    return time.time()
-
-
-def even(left):
-    return left == 0 or odd(left - 1)
-
-
-def odd(left):
-    return (left != 0 and even(left - 1)) or time.time() < 0
-
-
-def handed(function):
-    return function()
-
-
-class Clock:
-    def __call__(self):
-        return time.time()
-
-
-TICK, PART = Clock(), functools.partial(time.time)
-# One of each kind of call that may read the clock; the last ones are of functions that were looked at before.
-AT_HOST = platform.node()
-AT_CACHED = remembered()
-AT_PART = PART()
-AT_ENTRY = [time.time][0]()
-AT_LAMBDA = (lambda: time.time())()
-AT_MAPPED = next(map(lambda _: time.time(), [0]))  # noqa: C417
-AT_HANDED = handed(time.time)
-AT_OBJECT = TICK()
-AT_EVEN = even(4)
-AT_ODD = odd(3)
-AT_AGAIN = now() + 1
-if __name__ == "__main__":  # as scripts end: these are names of parameters and attributes, too
-    data, rng, scale_of_script = np.ones(3), np.random.default_rng(), time.time()
-
-
 class Begun:
     at = time.time()
 
@@ -721,15 +666,6 @@ def by_a_default(data, rng, at=time.time()):  # noqa: B008
     return data[0] if at > 9e18 else noisy(data, rng)
 
 
-class HeldData:
-    def __init__(self, data):
-        self.data = data
-
-
-def kept_by_a_main_block(data, rng=None):
-    return noisy(HeldData(data).data, rng)
-
-
 def by_its_generator(data, rng):
     return data[0] if isinstance(rng, np.random.RandomState) else noisy(data, rng)
 
@@ -763,18 +699,19 @@ def test_what_an_import_took_from_the_machine_ends_the_bound(release, what, monk
     assert "reads" not in str(explore(Program(release, (1,), (0.0, 1.0)), 1).failure)
 
 
-@pytest.mark.parametrize("name", [name for name in globals() if name.startswith("AT_")])
+@pytest.mark.parametrize("name", [name for name in vars(begun) if name.startswith("AT_")])
 def test_an_import_takes_from_the_machine_by_whatever_it_calls(name):
     """Broken variants: functions are told by their names, only what is called by its name is looked at, and a
     function is looked at once. Controls: names that only a script sets, and a parameter's default."""
-    tree, names = ast.parse(pathlib.Path(__file__).read_text("utf-8")), globals()
+    tree, names = ast.parse(pathlib.Path(begun.__file__).read_text("utf-8")), vars(begun)
     settled = imports.Settled(tree, names)
     assert name in settled.names
-    assert not {"data", "rng", "scale_of_script", "PLAIN", "SETTINGS", "COLUMNS"} & settled.names
+    assert not {"data", "rng", "scale_of_script", "PLAIN", "SETTINGS", "NODES"} & settled.names
     assert {parameter for _, parameter in settled.defaults} >= {"at"}
     assert "at" in settled.attributes
     assert not {"sums", "scales"} & settled.attributes
-    assert explore(Program(kept_by_a_main_block, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+    found = explore(Program(begun.kept_by_a_main_block, (1,), (0.0, 1.0)), 1)
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
 
 
 COLUMNS = frozenset(("age", "sex", "zip", "pay"))
