@@ -73,7 +73,8 @@ class Conducted:
             progress("repeating some runs in fresh processes")
         for number, first in enumerate(FirstData):
             some = samples[number :: len(FirstData)]
-            if some and not self._same(far, some, first, replace(caged, taken=[])):
+            begun = FirstRun(max(samples, key=Sample.entries), first)  # few values may leave the same
+            if some and not self._same(far, begun, some, replace(caged, taken=[])):
                 checks.append(origins.unlike_elsewhere().as_dict())
                 break
         return {
@@ -89,9 +90,9 @@ class Conducted:
         with judging():
             return far, self.draft(replace(self.asked, progress=progress), far)
 
-    def _same(self, far: Far, samples: Sequence[Sample], first: FirstData, caged: Caged) -> bool:
+    def _same(self, far: Far, begun: FirstRun, samples: Sequence[Sample], caged: Caged) -> bool:
         """Whether some runs come out as they did in a process that has seen other data first, and no more."""
-        asked = [FirstRun(samples[0], first), *(replace(one, digest="") for one in samples)]
+        asked = [begun, *(replace(one, digest="") for one in samples)]
         again = functools.partial(self.again, far.pickled(asked))  # which finds the digests by itself
         try:
             found = child.call(again, silent, caged.seconds, caged, fresh=self.fresh)

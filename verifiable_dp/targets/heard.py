@@ -56,6 +56,12 @@ class Sample:
     runs: IntArray
     digest: str = ""
 
+    def entries(self) -> int:
+        """How many values its data have; 0 if they cannot be counted."""
+        with contextlib.suppress(Exception):  # data may be whatever the code takes
+            return int(np.size(self.pair.worlds()[0]))
+        return 0
+
     def again(self) -> str:
         """The digest of what comes out of them here."""
         function = self.sampler.function

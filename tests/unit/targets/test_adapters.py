@@ -544,6 +544,13 @@ def test_a_process_begins_with_other_data(monkeypatch):
     assert [first.of({"a": 1}, {"a": 2}) for first in FirstData] == [{"a": 1}, {"a": 2}, {"a": 1}]
 
 
+def test_a_process_begins_with_the_most_data():
+    """Of one value alone, the least and the spread are what they are of any other."""
+    pairs = DataPair(0.0, 1.0), DataPair(np.zeros(5), np.ones(5)), DataPair([[0], [1, 2]], [[0], [1, 3]])
+    some = [Sample(OWN, pair, 0, (TEST, 0), np.arange(5)) for pair in pairs]
+    assert [one.entries() for one in some] == [1, 5, 0]
+
+
 def test_each_audit_has_a_key_of_its_own():
     assert Heard([0]).key != Heard([0]).key
 
