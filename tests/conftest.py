@@ -1,9 +1,11 @@
 """Fixtures of the whole suite."""
 
 import gc
+import os
 import sys
 from contextlib import nullcontext
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -80,6 +82,17 @@ def state(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def found_by_others(tmp_path_factory):
+    """What a test has imported from its folder is not what another one means by the same name."""
+    path, base = [*sys.path], tmp_path_factory.getbasetemp()
+    yield
+    sys.path[:] = path
+    for name, module in [*sys.modules.items()]:
+        if Path(getattr(module, "__file__", None) or os.sep).is_relative_to(base):
+            del sys.modules[name]
 
 
 @pytest.fixture(autouse=CAGED)

@@ -7,6 +7,7 @@ import math
 import pathlib
 import platform
 import time
+import uuid
 
 import numpy as np
 
@@ -72,6 +73,11 @@ class HeldData:
 
 
 @dataclasses.dataclass
+class Numbered:
+    number: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
+
+
+@dataclasses.dataclass
 class Fields:
     sums: list = dataclasses.field(default_factory=list)
     scales: dict = dataclasses.field(default_factory=lambda: {"a": 2.0})
@@ -83,6 +89,11 @@ def by_a_default(data, rng, at=time.time()):  # noqa: B008
 
 def kept_by_a_main_block(data, rng=None):
     return HeldData(data).data[0] + rng.laplace(0, 2.0)
+
+
+def hidden_coin(data, rng):
+    # Without noise once in 10^9 runs: no run of the broken variant comes to that.
+    return data[0] + (Numbered().number.int % 10**9 != 7) * rng.laplace(0, 2.0)
 
 
 def by_fields(data, rng):

@@ -10,7 +10,7 @@ from typing import TypedDict, get_args, get_type_hints
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Function, Given, InputError, Json
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.targets import guard, loaded, opened
+from verifiable_dp.targets import guard, loaded, opened, source
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import load
@@ -50,6 +50,7 @@ def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given
     if isinstance(target, str) and ":" in target:
         if not guard.Child.inside:
             return load(target, files), name
+        source.find(target)
         opened.forget()
         thing = load(target, files)
         loaded.check()

@@ -65,16 +65,19 @@ class Held(_Uncached):
 
 
 class _Finder:
-    """Finds held modules before anything else does."""
+    """Finds these modules, file and source by name, before anything else does."""
+
+    def __init__(self, modules: Mapping[str, tuple[str, bytes]]) -> None:
+        self._modules = modules
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        found = _HELD.get(name)
+        found = self._modules.get(name)
         return None if found is None else spec_of(name, *found)
 
 
-_FINDER = _Finder()
+_FINDER = _Finder(_HELD)
 
 
 def spec_of(name: str, path: str, content: bytes) -> ModuleSpec:
@@ -94,12 +97,12 @@ def sha256_of(module: str, path: str) -> str:
 @contextmanager
 def served(modules: Mapping[str, tuple[str, bytes]]) -> Iterator[None]:
     """Imports within this block take these modules, file and source by name, from memory."""
-    _HELD.update(modules)
-    sys.meta_path.insert(0, _FINDER)
+    finder = _Finder(modules)
+    sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
-        sys.meta_path.remove(_FINDER)
+        sys.meta_path.remove(finder)
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Whether the modules that run here are those that would run elsewhere: the process had others before.
 
 A process in which code is audited has imported libraries, and looks into other folders. What a file imports
-has to be what its own path finds, once, and has to be there: code may catch that it is not.
+has to be what its path finds, once and in one place, and has to be there: code may catch that it is not.
 """
 
 from __future__ import annotations
@@ -39,29 +39,45 @@ def check() -> None:
             )
     for file, name in names.items():
         for line, wanted, sure in _imported(file, name):
-            if sure or wanted in sys.modules:
-                _compare(file, line, wanted)
+            origin = _found(wanted)
+            if origin and (sure or wanted in sys.modules):
+                _compare(file, line, wanted, origin)
+            if origin:
+                _alone(file, line, wanted, origin)
 
 
-def _compare(file: str, line: int, wanted: str) -> None:
-    """Refuse an import that found another module, or none."""
+def _found(wanted: str, places: list[str] | None = None) -> str:
+    """The file of a module as the path finds it, or these places; empty if installed or not found."""
     try:
         parent = wanted.rpartition(".")[0]
-        place = None if not parent else getattr(sys.modules.get(parent), "__path__", [])
-        spec = PathFinder.find_spec(wanted, place)
+        inside = places if not parent else getattr(sys.modules.get(parent), "__path__", [])
+        spec = PathFinder.find_spec(wanted, inside)
     except (ImportError, ValueError):
-        return
+        return ""
     origin = spec.origin if spec is not None and spec.has_location else None
-    near = (os.path.realpath(os.path.dirname(file)), os.path.realpath(os.curdir))
-    if origin is None or is_installed(origin) or not any(map(Path(origin).resolve().is_relative_to, near)):
-        return
+    return "" if origin is None or is_installed(os.path.abspath(origin)) else os.path.realpath(origin)
+
+
+def _compare(file: str, line: int, wanted: str, origin: str) -> None:
+    """Refuse an import that found another module, or none."""
     there = _file_of(sys.modules.get(wanted))
-    if there != os.path.realpath(origin):
+    if there != origin:
         other = f"the module of this name here is {there or 'one of Python'}"
         is_loaded = other if wanted in sys.modules else "it was not loaded"
         raise InputError(
             f"target: line {line} of {file!r} imports {wanted}, which its path finds in {origin!r}, but "
             f"{is_loaded}; rename the file, or mend what fails in it"
+        )
+
+
+def _alone(file: str, line: int, wanted: str, origin: str) -> None:
+    """Refuse an import of what lies both beside the file and where the process runs: which one is meant?"""
+    places = os.path.dirname(file), os.path.realpath(os.curdir)
+    others = [found for place in places if (found := _found(wanted, [place])) not in ("", origin)]
+    if others:
+        raise InputError(
+            f"target: line {line} of {file!r} imports {wanted}, which is {origin!r} here and may be "
+            f"{others[0]!r} elsewhere; rename one, or audit in the folder in which the program runs"
         )
 
 
@@ -71,7 +87,7 @@ def _file_of(module: object) -> str:
 
 
 def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
-    """Modules that a file imports as it is loaded, each with its line, and whether no condition says so."""
+    """Modules that a file imports, each with its line, and whether it always does so as it is loaded."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -90,6 +106,9 @@ def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
                 )
             asked = "." * step.level + (step.module or "")
             yield step.lineno, importlib.util.resolve_name(asked, package), sure
-        elif not isinstance(step, ast.FunctionDef | ast.AsyncFunctionDef):
-            sure = sure and not isinstance(step, ast.If | ast.ExceptHandler | ast.match_case)
+        else:
+            sure = sure and not isinstance(step, _SOMETIMES)
             waiting += [(part, sure) for part in ast.iter_child_nodes(step)]
+
+
+_SOMETIMES = (ast.If, ast.ExceptHandler, ast.match_case, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

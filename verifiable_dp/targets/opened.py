@@ -9,6 +9,7 @@ dates, and where links lead.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import sys
@@ -16,6 +17,7 @@ import threading
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 from types import FrameType, ModuleType
 
@@ -196,11 +198,24 @@ def forget() -> None:
     For a process that is a copy of the one that asks: what that has imported may since have changed, in
     memory or in its file. What this program itself needs stays: NumPy cannot be loaded twice.
     """
-    kept = ("__main__", *paths.REQUIRED)
-    loaded = [*sys.modules.items()]
-    theirs = [name for name, one in loaded if name.partition(".")[0] not in kept and _is_theirs(one)]
-    for name in theirs:
-        del sys.modules[name]
+    importlib.invalidate_caches()
+    tops = {name.partition(".")[0] for name in sys.modules} - {"__main__", *paths.REQUIRED}
+    others = {top for top in tops if _is_found_elsewhere(top)}
+    theirs = {name for name, one in [*sys.modules.items()] if _is_theirs(one)}
+    for name in [*sys.modules]:
+        top = name.partition(".")[0]
+        if top in others or (top in tops and name in theirs):
+            del sys.modules[name]
+
+
+def _is_found_elsewhere(name: str) -> bool:
+    """Whether an import would find what is not installed, in the place of what was loaded."""
+    with suppress(Exception):  # whatever a finder makes of a name
+        for finder in (BuiltinImporter, FrozenImporter, PathFinder):
+            if (spec := finder.find_spec(name)) is not None:
+                place = spec.origin if spec.has_location else None
+                return place is not None and not is_installed(os.path.abspath(place))
+    return False
 
 
 def _is_theirs(module: object) -> bool:

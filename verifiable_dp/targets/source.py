@@ -57,7 +57,7 @@ class SourcePart:
     @property
     def sha256_loaded(self) -> str:
         """Digest of what was run of it, or that of the content where this is not known."""
-        module = self.path.stem if self.name.endswith(".py") else self.name
+        module = _place_of(self.path)[0] if self.name.endswith(".py") else self.name
         return pinned_source.sha256_of(module, str(self.path)) or self.sha256
 
 
@@ -361,7 +361,29 @@ def _way(reference: str) -> Iterator[SourcePart]:
     if not path.is_file():
         relative = "; paths are relative to the folder in which the audit is started"
         raise InputError(f"target: no file {place!r}{'' if path.is_absolute() else relative}")
+    module, folder = _place_of(path)
+    for package in _packages(module):
+        file = folder.joinpath(*package.split("."), "__init__.py")
+        yield SourcePart(package, file, file.read_bytes())
     yield SourcePart(place, path.absolute(), path.read_bytes())
+
+
+def _place_of(file: Path) -> tuple[str, Path]:
+    """The module that a file is, with the packages that it lies in, and the folder that it is found from.
+
+    Python runs a file that is in no package as a script, by its real name.
+    """
+    folder = file.absolute().parent
+    while folder.name.isidentifier() and (folder / "__init__.py").is_file():
+        folder = folder.parent
+    if folder == file.absolute().parent:
+        return file.stem.replace(".", "_"), file.resolve().parent
+    return _dotted(file.absolute().relative_to(folder)), folder
+
+
+def _packages(module: str) -> list[str]:
+    """Those that a module is in, the outermost first."""
+    return [module[:end] for end, letter in enumerate(module) if letter == "."]
 
 
 def _searched(name: str) -> Iterator[SourcePart]:
@@ -419,6 +441,7 @@ def _on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
 def _loaded(reference: str, parts: list[SourcePart]) -> Foreign:
     """What a reference names, made of the bytes of these parts."""
     pinned_source.ignore_caches()
+    find(reference)
     place, _, name = reference.rpartition(":")
     module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
     try:
@@ -437,39 +460,32 @@ def _near(module: Foreign, name: str) -> str:
     return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
+def find(reference: str) -> None:
+    """Have modules found where Python finds them when it loads what a reference names."""
+    place = reference.rpartition(":")[0]
+    folder = _place_of(Path(place))[1] if place.endswith(".py") else Path.cwd()
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    engine.ship(folder)
+
+
 def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
-    path, (first, *others) = Path(place), parts
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    engine.ship(path.parent)
-    spec = pinned_source.spec_of(path.stem, str(path.absolute()), first.content)
-    module = importlib.util.module_from_spec(spec)
-    shadowed = sys.modules.get(path.stem)
-    sys.modules[path.stem] = module  # worker processes and pickling look it up by name
+    name = _place_of(Path(place))[0]
+    shadowed = sys.modules.pop(name, None)
     try:
-        with importing(place), pinned_source.served(_by_name(others)):
-            assert spec.loader is not None
-            spec.loader.exec_module(module)
+        named = [replace(part, name=name) if part.name == place else part for part in parts]
+        with importing(place), pinned_source.served(_by_name(named)):
+            return importlib.import_module(name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         if shadowed is not None:
-            sys.modules[path.stem] = shadowed
-        else:
-            sys.modules.pop(path.stem, None)
-        relative = "relative import" in str(error)  # their words: Python gives no other sign
-        advice = _in_package(path) if relative else ""
-        at = last_line(error, str(spec.origin))
-        raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}{at}{advice}") from None
-    return module
+            sys.modules[name] = shadowed
+        at = last_line(error, str(Path(place).absolute()))
+        raise InputError(f"target: importing {place!r} raised {one_line(error)}{at}") from None
 
 
 def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    engine.ship(Path.cwd())
     try:
         with importing(name), pinned_source.served(_by_name(parts)):
             return importlib.import_module(name)
@@ -478,15 +494,6 @@ def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
     except BaseException as error:
         advice = _below(name) if isinstance(error, ModuleNotFoundError) else ""
         raise InputError(f"target: importing {name!r} raised {one_line(error)}{advice}") from None
-
-
-def _in_package(file: Path) -> str:
-    """How a file that imports from its own package is named."""
-    top = file.resolve().parent
-    while (top / "__init__.py").is_file():
-        top = top.parent
-    module = _dotted(file.resolve().relative_to(top))
-    return f"; it is part of a package: give {module}:NAME{_path_to(top, ', with')}" if "." in module else ""
 
 
 def _below(name: str) -> str:

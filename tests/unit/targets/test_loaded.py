@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands import run
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import loaded, source
+from verifiable_dp.targets import loaded, opened, source
 
 RIGHT = "def right(data, size, rng):\n    return data + rng.laplace(0, {}, size)\n"
 
@@ -30,8 +30,9 @@ def place(tmp_path, monkeypatch):
 
 def checked(place, reference):
     importlib.invalidate_caches()
-    source.load(f"{place}/{reference}" if reference.partition(":")[0].endswith(".py") else reference)
+    thing = source.load(f"{place}/{reference}" if reference.partition(":")[0].endswith(".py") else reference)
     loaded.check()
+    return thing
 
 
 def test_modules_that_are_found_once_are_taken(place):
@@ -50,14 +51,32 @@ def test_modules_that_are_found_once_are_taken(place):
     checked(place, "mine.py:right")
 
 
-@pytest.mark.parametrize("name", ["click", "random"])
-def test_a_module_in_the_place_of_another_is_refused(name, place):
-    (place / f"{name}.py").write_text("SCALE = 0.0\n")
-    text = f"try:\n    from {name} import SCALE\nexcept ImportError:\n    SCALE = 1.0\n"
-    (place / "mine.py").write_text(text + RIGHT.format("SCALE"))
-    done = run(place, "audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
-    assert (done.exit_code, f"imports {name}, which its path finds in" in done.stderr) == (2, True)
+WAYS = (
+    "try:\n    from {0} import SCALE\nexcept ImportError:\n    SCALE = 1.0\n",
+    "def scale():\n    try:\n        from {0} import SCALE\n    except ImportError:\n        return 1.0\n"
+    "    return SCALE\nSCALE = scale()\n",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_module_in_the_place_of_one_that_we_need_is_refused(way, tmp_path):
+    (tmp_path / "click.py").write_text("SCALE = 0.0\n")
+    (tmp_path / "mine.py").write_text(way.format("click") + RIGHT.format("SCALE"))
+    done = run(tmp_path, "audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    assert (done.exit_code, "imports click, which its path finds in" in done.stderr) == (2, True)
     assert "but the module of this name here is" in done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_module_in_the_place_of_one_of_python_is_what_runs(way, tmp_path, monkeypatch):
+    """Broken variant: the child keeps the module that the process before it had loaded."""
+    (tmp_path / "random.py").write_text("SCALE = 0.0\n")
+    (tmp_path / "mine.py").write_text(way.format("random") + RIGHT.format("SCALE"))
+    asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    done = run(tmp_path, *asked)
+    assert done.exit_code == 1, done.stderr
+    monkeypatch.setattr(opened, "_is_found_elsewhere", lambda name: False)
+    assert run(tmp_path, *asked).exit_code == 2
 
 
 def test_a_module_that_could_not_be_loaded_is_refused(place):
@@ -75,16 +94,50 @@ def package(place, text, name="pkg"):
     (place / name / "mine.py").write_text(text + RIGHT.format("SCALE"))
 
 
-def test_a_file_of_a_package_is_loaded_with_it(place):
-    package(place, "try:\n    from .settings import SCALE\nexcept ImportError:\n    SCALE = 1.0\n")
+IMPORTS = (
+    "from .settings import SCALE",
+    "try:\n    from .settings import SCALE\nexcept ImportError:\n    SCALE = 1.0",
+    "def scale():\n    from .settings import SCALE\n    return SCALE\nSCALE = scale()",
+)
+
+
+@pytest.mark.parametrize("imports", IMPORTS)
+@pytest.mark.parametrize("name", ["pkg/mine.py:right", "pkg.mine:right"])
+def test_a_file_of_a_package_is_loaded_with_it(name, imports, place, monkeypatch):
+    """Broken variant: a file is a script wherever it lies, so that its own folder is searched."""
+    package(place, f"{imports}\n")
+    assert checked(place, name).__module__ == "pkg.mine"
+    del sys.modules["pkg"], sys.modules["pkg.mine"]
+    monkeypatch.setattr(source, "_place_of", lambda file: (file.stem, file.parent))
+    if name.endswith(".py:right"):
+        with pytest.raises(InputError, match=r"relative import|package\.module:NAME"):
+            checked(place, name)
+
+
+@pytest.mark.parametrize("imports", IMPORTS[1:])
+def test_a_file_that_imports_from_where_no_package_is_is_refused(imports, place):
+    """Also where it does so while it runs: as a script it would catch that nothing is found."""
+    package(place, f"SCALE = 1.0\ndef later():\n    {imports.replace(chr(10), chr(10) + '    ')}\n")
+    (place / "pkg/__init__.py").unlink()
     with pytest.raises(InputError, match=r"imports from its own package, .*; give package\.module:NAME"):
         checked(place, "pkg/mine.py:right")
-    del sys.modules["mine"]
-    checked(place, "pkg.mine:right")
+
+
+def test_what_may_be_another_module_elsewhere_is_refused(place, monkeypatch):
+    """Control: the same from the folder of the file."""
+    package(place, "def later():\n    from settings import SCALE\nSCALE = 1.0\n")
+    (place / "pkg/__init__.py").unlink()
+    (place / "settings.py").write_text("SCALE = 0.0\n")
+    monkeypatch.chdir(place)
+    with pytest.raises(InputError, match=r"imports settings, which is '.*' here and may be '.*' elsewhere"):
+        checked(place, "pkg/mine.py:right")
+    monkeypatch.chdir(place / "pkg")
+    checked(place, "pkg/mine.py:right")
 
 
 def test_a_file_is_one_module(place):
     package(place, "SCALE = 1.0\nimport box.more\n", "box")
+    (place / "box/__init__.py").unlink()
     (place / "box/more.py").write_text("from box import mine\nmine.SCALE = 0.0\n")
     with pytest.raises(InputError, match=r"is loaded as '.*mine' and as '.*mine', and these are two modules"):
         checked(place, "box/mine.py:right")
