@@ -424,10 +424,10 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
 
 
 def verdict(report: Report) -> str:
-    """That on privacy, with what contradicts a theorem; that on regret of what was checked for it alone."""
+    """That on privacy, with that on regret unless it is consistent; that on regret where it was alone."""
     found = report.decision
-    broken = ", regret contradicted" if found.privacy and found.regret == "contradicted" else ""
-    return f"{found.main or report.verdict}{broken}"
+    beside = f", regret {found.regret}" if found.privacy and found.regret_status else ""
+    return f"{found.main or report.verdict}{beside}"
 
 
 def exit_status(reports: Sequence[Report]) -> int:

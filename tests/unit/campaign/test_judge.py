@@ -123,6 +123,29 @@ def test_a_request_without_a_record_is_an_error(folder):
     assert (judged.exit_status, judged.failed) == (2, [f"{RIGHT}: it has no valid record"])
 
 
+@pytest.mark.parametrize("name", ["other.json", "record.json"])
+def test_a_request_without_a_record_is_one_in_whatever_folder_it_lies(name, folder, made):
+    """In the folder of an entry of the campaign, too. Broken variant: it counts as the entry's."""
+    (folder.parent / "a.py").write_text(CODE, "utf-8")
+    campaign = folder.parent / "c.toml"
+    row = f'[[targets]]\ntarget = "{RIGHT}"\nname = "01-a"\nepsilon = 1.0\nbudget = "smoke"\n'
+    campaign.write_text(row, "utf-8")
+    for other in ("02-a", "03-a"):
+        shutil.rmtree(folder / other)
+    assert judge(folder, [RIGHT], campaign).exit_status == 0  # control
+    asked = requests.made(without(made[WEAK].record["provenance"]["request"]), None)
+    place = folder / "01-a" / name
+    place.with_name("request.json" if name == "record.json" else "other.request.json").write_text(
+        asked.written()
+    )
+    judged = judge(folder, [RIGHT], campaign)
+    said = [f"{WEAK}: it has no valid record"]
+    assert judged.exit_status == 2
+    assert (judged.failed == said) == (name == "other.json")
+    judged = judge(folder, [RIGHT, WEAK], campaign)
+    assert (judged.exit_status, any(line.startswith(f"{WEAK}: ") for line in judged.failed)) == (2, True)
+
+
 def made_of(folder):
     """What a request of the folder asks."""
     return without(json.loads((folder / "01-a/request.json").read_text("utf-8")))
@@ -256,4 +279,12 @@ def test_a_check_of_regret_alone_is_judged_by_its_own_verdict(bound, status, tmp
     report = vdp.check_regret("ucb1", n_arms=2, horizon=50, bound=bound, runs=64)
     assert report.regret_verdict == {0: "consistent", 1: "contradicted"}[status]
     saved(report, tmp_path / "01-ucb1")
-    assert judge(tmp_path, ["ucb1"]).exit_status == status
+    assert judge(tmp_path, ["ucb1"], None, Expected(check="regret")).exit_status == status
+    assert judge(tmp_path).exit_status == status
+    # It says nothing of privacy, which is what a target needs unless something else is asked for.
+    judged = judge(tmp_path, ["ucb1"])
+    assert (judged.exit_status, len(judged.failed)) == (2, 1)
+    assert judged.failed[0].startswith("ucb1: it has no valid record of its privacy")
+    assert judge(tmp_path, [], None, Expected(require="tested-paths")).exit_status == (status or 3)
+    with pytest.raises(vdp.InputError, match="check must be one of"):
+        Expected(check="privacy")

@@ -46,7 +46,9 @@ ONE_AUDIT = [  # role, privacy, regret, broken variants missed, expected of a li
     ("user", "not_refuted", "contradicted", 0, None, 1),
     ("user", "inconclusive", "contradicted", 0, None, 1),
     ("user", "not_refuted", "consistent", 0, None, 0),
-    ("user", "not_refuted", "inconclusive", 0, None, 0),  # privacy decides where it was looked at
+    ("user", "not_refuted", "inconclusive", 0, None, 3),
+    ("user", "not_refuted", "vacuous", 0, None, 3),
+    ("user", "refuted", "inconclusive", 0, None, 1),
     ("user", None, "consistent", 0, None, 0),
     ("user", None, "contradicted", 0, None, 1),
     ("user", None, "vacuous", 0, None, 3),
@@ -59,8 +61,9 @@ ONE_AUDIT = [  # role, privacy, regret, broken variants missed, expected of a li
     # A baseline promises no privacy; its theorems and its broken variants count.
     ("baseline", "refuted", None, 0, None, 0),
     ("baseline", "inconclusive", None, 0, None, 0),
-    ("baseline", "not_refuted", "inconclusive", 0, None, 0),
-    ("baseline", None, "inconclusive", 0, None, 0),
+    ("baseline", "refuted", "consistent", 0, None, 0),
+    ("baseline", "not_refuted", "inconclusive", 0, None, 3),
+    ("baseline", None, "inconclusive", 0, None, 3),
     ("baseline", "refuted", "contradicted", 0, None, 1),
     ("baseline", "refuted", None, 1, None, 1),
     # A listing as printed must come out as its auditor expects, whatever else it has.
@@ -134,6 +137,7 @@ def test_what_follows_from_the_verdicts(privacy, regret, role, strength, faults)
     weak = privacy == "not_refuted" and strength == "weak"
     assert (found.main, found.weak) == (privacy or regret, weak)
     open_colour = weak or (role is Role.BASELINE and privacy is not None)
+    open_colour |= privacy == "not_refuted" and regret in ("vacuous", "inconclusive")
     shown = "inconclusive" if open_colour else privacy or regret or ""
     against = regret == "contradicted" and privacy != "refuted"
     assert found.colour == ("contradicted" if against else shown)
