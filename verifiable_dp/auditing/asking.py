@@ -9,7 +9,8 @@ import contextlib
 import functools
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
 
@@ -62,9 +63,9 @@ def of_audit(target: Given, name: str, asked: AuditRequest, parameters: Json) ->
     }
 
 
-def of_regret(target: Given, name: str, asked: Asked, budget: str, seed: int, read: bool = True) -> JsonDict:
-    """The question of a check of claims about regret; without files of the code, which are not `read`."""
-    code = (target, asked.bound, asked.better_than) if read else ()
+def of_regret(target: Given, name: str, asked: Asked, budget: str, seed: int) -> JsonDict:
+    """The question of a check of claims about regret."""
+    code = (target, asked.bound, asked.better_than)
     claims = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked)}
     claims["bound"] = None if asked.bound is None else called(asked.bound)
     apart = ("parameters", "n_arms", "horizon", "contexts", "environments", "values")
@@ -133,9 +134,22 @@ def _named(target: Given, name: str, parameters: Json) -> JsonDict:
     }
 
 
+_READ = ContextVar("read", default=True)
+
+
+@contextlib.contextmanager
+def unread() -> Iterator[None]:
+    """Questions that are made in this block name no files of the code: it need not be there."""
+    token = _READ.set(False)
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
 def _files(*code: Given) -> dict[str, str]:
     """The files that run when code is loaded, by their digests."""
-    return identity.reached(*(place for part in code for place in _places(part)))
+    return identity.reached(*(place for part in code for place in _places(part))) if _READ.get() else {}
 
 
 def root_of(*code: Given) -> str:

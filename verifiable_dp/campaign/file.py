@@ -46,6 +46,7 @@ from verifiable_dp.core import crash, engine, paths, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry, asked_of, requiring
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
@@ -341,6 +342,23 @@ def _calls(entry: Entry) -> tuple[Callable[[], RequestEntry], Function[Report]]:
         return ask, functools.partial(api.evidence, entry.target, **given)
     target, options = arguments(entry)
     return functools.partial(api.ask, target, **options), functools.partial(api.audit, target, **options)
+
+
+def unanswered(entry: Entry, folder: Path, record: Record) -> str:
+    """Why a record does not answer what a campaign in `folder` asks of an entry; empty if it does.
+
+    Every field of its request counts, but for which code runs: that is compared with a checkout, if at all.
+    """
+    asked = record.provenance.request
+    if asked is None or not (record.regret if entry.claims or entry.regret else record.audited):
+        return "its record lacks the checks that this entry asks for"
+    try:
+        with contextlib.chdir(folder), asking.unread():
+            wanted = _calls(entry)[0]()
+    except InputError as error:
+        return str(error)
+    why = asked.difference(wanted, of_code=False)
+    return why and f"its record answers another question than the file of the campaign asks: {why}"
 
 
 def arguments(entry: Entry) -> tuple[api.Target, JsonDict]:

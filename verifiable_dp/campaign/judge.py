@@ -11,6 +11,7 @@ from pathlib import Path
 from verifiable_dp.auditing import answers
 from verifiable_dp.campaign import entries
 from verifiable_dp.campaign.examples import is_replay
+from verifiable_dp.campaign.file import unanswered
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files, validate
@@ -141,8 +142,10 @@ def judge(
             statuses.append(report.decision.exit_code)
         elif not (listed and listed.excused({entry.name: report})):
             statuses.append(exit_status([report]))
-        if entry is not None and (why := entry.unanswered(one.record)) and not is_replay(entry, one.record):
-            failed.append(_line(f"{campaign}: {entry.name}", why))
+        if entry is not None and listed is not None:
+            why = unanswered(entry, listed.folder, report.parsed)
+            if why and not is_replay(entry, listed.folder, report.parsed):
+                failed.append(_line(f"{campaign}: {entry.name}", why))
     answered = {path.relative_to(place) for path in found.records}
     expected_at = {Path(name, "record.json"): name for name in by_name}
     for where in sorted(asked.keys() - answered - expected_at.keys()):

@@ -225,10 +225,13 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("seed = 7", "seed is 0 instead of 7"),
-        ("epsilon = 0.1", "claim's epsilon is 1.0 instead of 0.1"),
-        ('budget = "quick"', "budget is 'smoke' instead of 'quick'"),
-        ("bounds = [0, 2]", "bounds is [0.0, 1.0] instead of [0.0, 2.0]"),
+        ("seed = 7", "seed is 0 there, and 7 here"),
+        ("epsilon = 0.1", "claim.epsilon is 1.0 there, and 0.1 here"),
+        ('budget = "quick"', "plan.budget is 'smoke' there, and 'quick' here"),
+        ("bounds = [0, 2]", "inputs.bounds is [0.0, 1.0] there, and [0.0, 2.0] here"),
+        ("own_neighbours = true", "plan.own_neighbours is False there, and True here"),
+        ("numerics = true", "plan.numerics is False there, and True here"),
+        ('declarations = "d.toml"', "declarations is None there, and {"),
         ("timeout = 60", ""),
     ],
 )
@@ -238,6 +241,7 @@ def test_a_record_of_another_question_answers_for_no_target_of_a_campaign(key, s
         f"{line}\n" for line in ("epsilon = 1.0", 'budget = "smoke"') if not key.startswith(line[:6])
     )
     campaign = folder.parent / "c.toml"
+    (folder.parent / "d.toml").write_text('[[unprotected_outputs]]\nwhat = "a board"\nreaders = "public"\n')
     campaign.write_text(f'[[targets]]\ntarget = "{RIGHT}"\nname = "one"\n{key}\n{rest}', "utf-8")
     for name in ("01-a", "02-a", "03-a"):
         shutil.rmtree(folder / name)
