@@ -120,7 +120,7 @@ def judge(
     reports, missing = list[tuple[str, Report]](), dict[str, str]()
     broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
     failed = [_line(where, why) for where, why in broken.items()]
-    names = Counter[str]()
+    names = Counter[tuple[str, bool]]()  # whether they answer what is checked
     listed = None if campaign is None else entries.read(campaign, expected.require)
     by_name = {entry.name: entry for entry in (listed.entries if listed else ())}
     statuses, required = list[int](), {name: entry.require for name, entry in by_name.items()}
@@ -134,7 +134,8 @@ def judge(
         report = Report(one.record)
         name = report.name if entry is None else entry.name
         reports.append((name, report))
-        names[asked[where].target.name] += asked[where].question in _ANSWERS[expected.check]
+        of = (asked[where].target.name, asked[where].question in _ANSWERS[expected.check])
+        names[of] += 1
         required[name] = passing.strictest(required.get(name), asked[where].require, expected.require)
         if report.decision.short_of(required[name]):
             statuses.append(3)
@@ -154,8 +155,8 @@ def judge(
         if where not in answered:
             failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {name}")]
     for target, times in Counter(targets).items():
-        if names[target] < times:
-            missing.setdefault(target, _NONE if expected.check == "regret" else _NONE_OF_PRIVACY)
+        if names[target, True] < times:
+            missing.setdefault(target, _NONE_OF_IT if names[target, False] else _NONE)
     failed += [_line(name, why) for name, why in missing.items() if name not in reasons]
     if expected.require != passing.REQUIRED[0] and not any(one.decision.privacy for _, one in reports):
         statuses.append(3)
@@ -186,7 +187,7 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
 
 _DIGEST = "sha256:"
 _NONE = "it has no valid record"
-_NONE_OF_PRIVACY = f"{_NONE} of its privacy (one of its regret alone needs --check regret)"
+_NONE_OF_IT = f"{_NONE} of what is checked, but one of the other kind; audit it, or give another --check"
 
 
 def _below(folder: Path) -> dict[Path, RequestEntry]:
