@@ -6,9 +6,6 @@ Nothing of the target is imported to tell it; its files are read.
 from __future__ import annotations
 
 import contextlib
-import functools
-import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields
@@ -20,7 +17,7 @@ from verifiable_dp.auditing import identity, record_parts
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
-from verifiable_dp.core import engine, paths
+from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import words_of
 from verifiable_dp.core.files import checkout
@@ -255,21 +252,4 @@ def _plain(value: Given) -> JsonValue:
 
 def _by() -> JsonDict:
     """What answers it: this package's code, and the packages that are present."""
-    return {"code": engine.code_digest(), "packages": packages()}
-
-
-@functools.cache
-def packages() -> str:
-    """SHA-256 over the packages on the path: their names, versions and lists of files with digests.
-
-    A package that is installed for development has its name and version only.
-    """
-    rows = set()
-    for folder in dict.fromkeys(paths.of_targets()):
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(folder or "."):
-                if entry.name.endswith(".dist-info"):
-                    listed = Path(entry.path, "RECORD")
-                    content = listed.read_bytes() if listed.is_file() else b""
-                    rows.add(f"{entry.name} {hashlib.sha256(content).hexdigest()}\n")
-    return "sha256:" + hashlib.sha256("".join(sorted(rows)).encode()).hexdigest()
+    return {"code": engine.code_digest(), "packages": identity.packages()}

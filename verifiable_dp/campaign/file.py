@@ -465,7 +465,7 @@ class _State:
                 asked = found.parsed.provenance.request
                 if found.parsed.digest != row.get("digest") or not asked:
                     continue
-                if asked.packages != asking.packages():
+                if asked.packages != identity.packages():
                     continue
                 if campaign.vouched(path, found.parsed.digest):
                     self.reports[name] = Report(found.record)

@@ -19,6 +19,7 @@ from verifiable_dp.record import decision as decisions
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.passing import exit_status, passes
+from verifiable_dp.report import Report
 
 PRIVACY = ("not_refuted", "refuted", "inconclusive")
 REGRET = ("consistent", "contradicted", "vacuous", "inconclusive")
@@ -123,6 +124,12 @@ def test_the_status_of_reports(reports, status):
     names = {str(number): one for number, one in enumerate(reports)}
     assert Done(names, {}, Path("index.html")).exit_status == status
     assert Done(names, {"other": "it has no arms"}, Path("index.html")).exit_status == 2
+
+
+def test_a_report_is_not_a_condition():
+    """`assert vdp.audit(...)` would pass whatever it found."""
+    with pytest.raises(TypeError, match="compare its verdict"):
+        assert Report(record())
 
 
 # ---------------------------------------------------------------- one decision
