@@ -7,8 +7,8 @@
 # Arguments are options of `verifiable-dp audit`; with CHECK=regret of `verifiable-dp regret`, which is run instead.
 # With `ask` before them requests are written and their digests printed, and no code of a target is run; with
 # `audit` they are answered, or made if there are none, and nothing is judged; with `judge` nothing is audited, and
-# no code of a target is run: arguments are options of `verifiable-dp judge`, and REQUESTS may hold the digests that
-# `ask` has printed. A campaign says itself what is asked, so it takes no arguments but for TARGETS beside it.
+# no code of a target is run: arguments are options of `verifiable-dp judge` (with CHECK=regret it looks for records of
+# regret), and REQUESTS may hold the digests that `ask` has printed. A campaign says itself what is asked, so it takes no arguments but for TARGETS beside it.
 # Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive; of several targets the worst counts, in the order
 # 2, 1, 3, 0. It is that of the records: what has none that answers its request and verifies is unusable, whatever its
 # audit ended with.
@@ -77,8 +77,10 @@ run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is note
 
 records() { compgen -G "$reports/*/record.json"; }
 
-place() { # NUMBER TARGET: the folder of a target
-  printf '%s/%02d-%s' "$reports" "$1" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$2")"
+place() { # NUMBER TARGET: the folder of a target, another one for its regret
+  local of=''
+  if [[ $check == regret ]]; then of=-regret; fi
+  printf '%s/%02d-%s%s' "$reports" "$1" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$2")" "$of"
 }
 
 new() { # REPORTS has to be a new or empty folder and not a link to one, or to hold what was asked for and no more
@@ -127,7 +129,7 @@ audit() { # OPTIONS...
 }
 
 judge() { # OPTIONS...
-  local given=("$@") request worst record folder failed
+  local given=(--check "$check" "$@") request worst record folder failed
   if [[ -n ${CAMPAIGN:-} ]]; then given+=(--campaign "$CAMPAIGN"); fi
   for request in $(grep -oE 'sha256:[0-9a-f]{64}' <<<"${REQUESTS:-}"); do given+=(--request "$request"); done
   # Set and without a digest: nothing could be asked for, so that nothing answers.

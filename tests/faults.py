@@ -3039,6 +3039,14 @@ FAULTS = (
         ("tests/unit/targets/test_opened.py::test_what_code_has_us_read_is_heard",),
     ),
     Fault(
+        "code is what it calls itself",
+        "verifiable_dp/targets/opened.py",
+        " and all(code in _written(code.co_filename) for code in codes)",
+        "",
+        "what code reads that is compiled under a name of Python's is compared with no commit",
+        ("tests/unit/targets/test_opened.py::test_what_code_calls_itself_hides_nothing",),
+    ),
+    Fault(
         "a repository begins where we are",
         "verifiable_dp/core/paths.py",
         "return {_top(folder) for folder in (os.path.realpath(os.curdir), *named)}",

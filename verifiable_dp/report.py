@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from verifiable_dp.core import frames
 from verifiable_dp.core.files import lock, make_folder, write_text
@@ -138,6 +138,18 @@ class Report:
     """
 
     record: Json
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be a condition: a report that refutes a claim would count as true.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            "a Report is neither true nor false; compare its verdict, such as report.verdict == 'not_refuted'"
+        )
 
     def __repr__(self) -> str:
         """One line, for a session: the record has some thousand."""

@@ -346,12 +346,35 @@ def test_the_summary_has_every_target(job):
 def test_the_verdict_fails_the_job_as_asked(job, fail_on, passes):
     folder, inputs, _, _ = job
     for status in "0123":
-        done = run("Verdict", folder, {**inputs, "fail-on": fail_on}, {"status": status})
+        given = {"status": status, "short": "0"}
+        done = run("Verdict", folder, {**inputs, "fail-on": fail_on}, given)
         assert (done.returncode == 0) == (status in passes), (fail_on, status)
 
 
+@pytest.mark.parametrize(
+    ("require", "status", "passes"), [("tested-paths", 0, True), ("certified", 3, False)]
+)
+def test_less_evidence_than_is_required_is_a_status_of_its_own_and_fails_the_job(
+    require, status, passes, tmp_path
+):
+    """Broken variants: the script takes it for a target that was not audited; the job passes."""
+    (tmp_path / "m.py").write_text("def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
+    inputs = {**INPUTS, "targets": "m.py:right", "epsilon": "1", "budget": "smoke"}
+    inputs["options"] = f"--require {require}"
+    assert run("Audit", tmp_path, inputs).returncode == 0
+    output, done = judged(tmp_path, inputs)
+    assert output == f"status={status}\nshort={int(status == 3)}\n", done.stdout + done.stderr
+    assert ("not enough evidence: m.py:right" in done.stdout, "Not audited" in done.stdout) == (
+        not passes,
+        False,
+    )
+    outputs = dict(line.split("=") for line in output.splitlines())
+    verdict = run("Verdict", tmp_path, {**inputs, "fail-on": "refuted"}, outputs)
+    assert (verdict.returncode == 0) == passes
+
+
 def test_an_audit_that_made_no_record_fails_under_every_rule(job):
-    done = run("Verdict", job[0], {**job[1], "fail-on": "never"}, {"status": ""})
+    done = run("Verdict", job[0], {**job[1], "fail-on": "never"}, {"status": "", "short": ""})
     assert done.returncode == 1
 
 
@@ -422,7 +445,7 @@ def test_inputs_are_not_run(tmp_path):
     output, _ = judged(tmp_path, inputs)
     assert "verifiable-dp: " in done.stderr
     assert "Usage:" not in done.stdout + done.stderr
-    assert output == "status=2\n"
+    assert output == "status=2\nshort=0\n"
     assert not (tmp_path / "marker").exists()
     assert not list(tmp_path.rglob("record.json"))
 
@@ -448,7 +471,8 @@ def test_targets_are_trimmed_and_taken_in_the_folder_and_the_mode_that_are_given
     found = [line.split(" --request ") for line in (tmp_path / "called").read_text("utf-8").splitlines()]
     assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2 --cage best"] * 2
     assert [after.partition(" -- ")[2] for _, after in found] == ["a.py:x", "b c.py:y"]
-    assert (tmp_path / "code/audit-reports/01-a.py-x/record.json").is_file()
+    of = "-regret" if check == "regret" else ""  # beside that of its privacy
+    assert (tmp_path / f"code/audit-reports/01-a.py-x{of}/record.json").is_file()
     wrong = run("Audit", tmp_path, {**inputs, "check": "regrets", "report-folder": "other"}, PATH=path)
     assert (wrong.returncode, "CHECK must be audit or regret" in wrong.stderr) == (2, True)
 
@@ -482,7 +506,9 @@ def test_options_of_the_judge_are_handed_on_beside_a_campaign(tmp_path):
     given["PATH"] = f"{tmp_path}{os.pathsep}{given['PATH']}"
     command = ["bash", ROOT / "ci" / "audit.sh", "judge", "--max-age", "3d"]
     subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, timeout=60)
-    assert f"judge --max-age 3d --campaign c.toml -- {tmp_path}" in (tmp_path / "called").read_text("utf-8")
+    assert f"judge --check audit --max-age 3d --campaign c.toml -- {tmp_path}" in (
+        tmp_path / "called"
+    ).read_text("utf-8")
 
 
 def test_the_verdict_does_not_hang_on_uploads():

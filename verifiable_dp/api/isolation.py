@@ -48,8 +48,7 @@ def timed_draft(
     stages = engine.Stages(request.progress)
 
     def of() -> Json:
-        asked = {**request.asked(), **more, "packages": asking.packages()}
-        return identity.of(request.target, request.name, **asked)
+        return identity.of(request.target, request.name, **request.asked(), **more)
 
     read = opened.here() if caged is None else (caged.root, caged.opened)
     with stages.heard(), resume.at(checkpoint, of, request.progress, *read) as earlier:

@@ -57,6 +57,10 @@ def _answers(answer: Json, asked: Json) -> None:
         _compare([*rows, ("seed", asked["seed"], answer["seed"])])
     if kind in ("code", "command", "object"):
         _compare([*_of_strangers(answer, asked)])
+    if kind == "catalogue":
+        _compare([("of the catalogue", True, answer["target"]["role"] != Role.USER)])
+    if "provenance" in answer:  # a record, not a draft
+        _compare([("the code of this package", asked["code"], answer["provenance"]["code"])])
 
 
 def _of_strangers(answer: Json, asked: Json) -> Iterator[Row]:
@@ -67,6 +71,9 @@ def _of_strangers(answer: Json, asked: Json) -> Iterator[Row]:
     yield "paper", "", target["paper"]
     yield "model", "local" if asked["claim"].get("model") == "local" else "central", target["model"]
     yield "mutants", 0, len(answer["mutants"])
+    source, files = target["source"], asked["target"]["files"].values()
+    begun = source.get("loads", {}).get(asked["target"]["name"].rpartition(":")[0], source["sha256"])
+    yield "the digest of its file", begun, begun if begun in (*files, "") else "not in the request"
     if asked["question"] == "audit":
         left = {str(one["id"]) for one in answer["not_covered"]}
         every = {str(one.id) for one in EVERY} - ({str(Left.SAMPLER)} if asked["plan"]["numerics"] else set())

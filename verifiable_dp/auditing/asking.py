@@ -6,10 +6,8 @@ Nothing of the target is imported to tell it; its files are read.
 from __future__ import annotations
 
 import contextlib
-import functools
-import hashlib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import fields
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from verifiable_dp.auditing import identity, record_parts
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
-from verifiable_dp.core import engine, paths
+from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import words_of
 from verifiable_dp.core.files import checkout
@@ -62,9 +60,9 @@ def of_audit(target: Given, name: str, asked: AuditRequest, parameters: Json) ->
     }
 
 
-def of_regret(target: Given, name: str, asked: Asked, budget: str, seed: int, read: bool = True) -> JsonDict:
-    """The question of a check of claims about regret; without files of the code, which are not `read`."""
-    code = (target, asked.bound, asked.better_than) if read else ()
+def of_regret(target: Given, name: str, asked: Asked, budget: str, seed: int) -> JsonDict:
+    """The question of a check of claims about regret."""
+    code = (target, asked.bound, asked.better_than)
     claims = {one.name: _plain(getattr(asked, one.name)) for one in fields(asked)}
     claims["bound"] = None if asked.bound is None else called(asked.bound)
     apart = ("parameters", "n_arms", "horizon", "contexts", "environments", "values")
@@ -133,9 +131,22 @@ def _named(target: Given, name: str, parameters: Json) -> JsonDict:
     }
 
 
+_READ = ContextVar("read", default=True)
+
+
+@contextlib.contextmanager
+def unread() -> Iterator[None]:
+    """Questions that are made in this block name no files of the code: it need not be there."""
+    token = _READ.set(False)
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
 def _files(*code: Given) -> dict[str, str]:
     """The files that run when code is loaded, by their digests."""
-    return identity.reached(*(place for part in code for place in _places(part)))
+    return identity.reached(*(place for part in code for place in _places(part))) if _READ.get() else {}
 
 
 def root_of(*code: Given) -> str:
@@ -241,21 +252,4 @@ def _plain(value: Given) -> JsonValue:
 
 def _by() -> JsonDict:
     """What answers it: this package's code, and the packages that are present."""
-    return {"code": engine.code_digest(), "packages": packages()}
-
-
-@functools.cache
-def packages() -> str:
-    """SHA-256 over the packages on the path: their names, versions and lists of files with digests.
-
-    A package that is installed for development has its name and version only.
-    """
-    rows = set()
-    for folder in dict.fromkeys(paths.of_targets()):
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(folder or "."):
-                if entry.name.endswith(".dist-info"):
-                    listed = Path(entry.path, "RECORD")
-                    content = listed.read_bytes() if listed.is_file() else b""
-                    rows.add(f"{entry.name} {hashlib.sha256(content).hexdigest()}\n")
-    return "sha256:" + hashlib.sha256("".join(sorted(rows)).encode()).hexdigest()
+    return {"code": engine.code_digest(), "packages": identity.packages()}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import hashlib
 import inspect
 import os
@@ -43,6 +45,7 @@ def of(thing: Given, name: str, **asked: object) -> JsonDict:
 def of_rows(**asked: object) -> JsonDict:
     """As `of`, for what has no target of its own, such as the kill table."""
     computes = [engine.installation(), f"numpy {np.__version__}", f"scipy {scipy.__version__}"]
+    computes.append(packages())
     return {"asked": asked, "code": engine.code_digest(), "installation": computes}
 
 
@@ -163,3 +166,20 @@ def _file(kind: object) -> Path | None:
         return None
     path = Path(file_of(inspect.unwrap(kind)))
     return path if path.is_file() else None
+
+
+@functools.cache
+def packages() -> str:
+    """SHA-256 over the packages on the path: their names, versions and lists of files with digests.
+
+    A package that is installed for development has its name and version only.
+    """
+    rows = set()
+    for folder in dict.fromkeys(paths.of_targets()):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(folder or "."):
+                if entry.name.endswith(".dist-info"):
+                    listed = Path(entry.path, "RECORD")
+                    content = listed.read_bytes() if listed.is_file() else b""
+                    rows.add(f"{entry.name} {hashlib.sha256(content).hexdigest()}\n")
+    return "sha256:" + hashlib.sha256("".join(sorted(rows)).encode()).hexdigest()

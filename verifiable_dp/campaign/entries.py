@@ -6,14 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
 
-from verifiable_dp import api
-from verifiable_dp.auditing import answers, asking, rates
+from verifiable_dp.auditing import rates
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.plans import BUDGETS, sizes_of
-from verifiable_dp.auditing.regret import Asked
-from verifiable_dp.auditing.request import AuditOptions
 from verifiable_dp.campaign import settings
 from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.core import claims, validate
@@ -23,7 +19,6 @@ from verifiable_dp.core.units import ADJACENCIES
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record import passing
 from verifiable_dp.record.declarations import read as read_declarations
-from verifiable_dp.record.model import Record
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
 from verifiable_dp.targets.process import Exec
@@ -69,27 +64,6 @@ class Entry:
     claims: Json | None = None
     declarations: Json | None = None
     require: str = passing.REQUIRED[0]
-
-    def unanswered(self, record: Json) -> str:
-        """Why a record does not answer what is asked of this target; empty if it does."""
-        name, options = self.target or self.command, dict(self.options)
-        parsed = Record.of(record)
-        if not (parsed.regret if self.claims or self.regret else parsed.audited):
-            return "its record lacks the checks that this entry asks for"
-        try:
-            if self.claims:
-                given = {key: options.pop(key) for key in ("budget", "seed") if key in options}
-                asked = Asked(**options, **self.claims)
-                of = (given.get("budget", "quick"), given.get("seed", 0))
-                answers.of_regret(record, asking.of_regret(name, name, asked, *of, read=False))
-            else:
-                options.pop("exec_timeout", None)
-                own = options.pop("parameters", {})
-                question = api.question(self.target or None, own, cast(AuditOptions, options))
-                answers.of_audit(record, name, question, self.parameters if self.listed else {})
-        except InputError as error:
-            return str(error)
-        return ""
 
     @property
     def listed(self) -> bool:

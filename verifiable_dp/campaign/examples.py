@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.campaign.entries import Campaign, Entry
-from verifiable_dp.campaign.file import audit_entry
+from verifiable_dp.campaign.file import audit_entry, unanswered
 from verifiable_dp.core import files
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import Given, InputError, Json
@@ -72,17 +72,16 @@ class Examples:
         return self.campaign.folder / FOLDER / "examples" / f"{name}.json"
 
 
-def is_replay(entry: Entry, record: Json) -> bool:
+def is_replay(entry: Entry, folder: Path, record: Record) -> bool:
     """Whether a record refutes an entry's claim on inputs that were kept: it answers what `replay` asks."""
-    parsed = Record.of(record)
-    found = [one for one in parsed.counterexamples if one.instance is None]
-    if not _replayable(entry) or parsed.verdict != "refuted" or not found:
+    found = [one for one in record.counterexamples if one.instance is None]
+    if not _replayable(entry) or record.verdict != "refuted" or not found:
         return False
     try:
         options = _options(entry, _pair(found[0].pair))
     except (InputError, ValueError, LookupError, TypeError):
         return False
-    return not replace(entry, options=options).unanswered(record)
+    return not unanswered(replace(entry, options=options), folder, record)
 
 
 def _options(entry: Entry, pair: Given) -> dict[str, Given]:

@@ -46,6 +46,7 @@ from verifiable_dp.core import crash, engine, paths, validate
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry, asked_of, requiring
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
@@ -343,6 +344,23 @@ def _calls(entry: Entry) -> tuple[Callable[[], RequestEntry], Function[Report]]:
     return functools.partial(api.ask, target, **options), functools.partial(api.audit, target, **options)
 
 
+def unanswered(entry: Entry, folder: Path, record: Record) -> str:
+    """Why a record does not answer what a campaign in `folder` asks of an entry; empty if it does.
+
+    Every field of its request counts, but for which code runs: that is compared with a checkout, if at all.
+    """
+    asked = record.provenance.request
+    if asked is None or not (record.regret if entry.claims or entry.regret else record.audited):
+        return "its record lacks the checks that this entry asks for"
+    try:
+        with contextlib.chdir(folder), asking.unread():
+            wanted = _calls(entry)[0]()
+    except InputError as error:
+        return str(error)
+    why = asked.difference(wanted, of_code=False)
+    return why and f"its record answers another question than the file of the campaign asks: {why}"
+
+
 def arguments(entry: Entry) -> tuple[api.Target, JsonDict]:
     """Target and options with which `api.audit`, or `api.check_regret` where regret is claimed, is called."""
     if entry.claims:
@@ -447,7 +465,7 @@ class _State:
                 asked = found.parsed.provenance.request
                 if found.parsed.digest != row.get("digest") or not asked:
                     continue
-                if asked.packages != asking.packages():
+                if asked.packages != identity.packages():
                     continue
                 if campaign.vouched(path, found.parsed.digest):
                     self.reports[name] = Report(found.record)

@@ -11,9 +11,10 @@ from pathlib import Path
 from verifiable_dp.auditing import answers
 from verifiable_dp.campaign import entries
 from verifiable_dp.campaign.examples import is_replay
+from verifiable_dp.campaign.file import unanswered
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
-from verifiable_dp.core import files
+from verifiable_dp.core import files, validate
 from verifiable_dp.core.validate import InputError, Json, printable
 from verifiable_dp.record import passing, requested
 from verifiable_dp.record.model import Record
@@ -26,6 +27,8 @@ REASONS = (
 )
 _LARGEST = 1 << 20
 _LONGEST = 500  # characters of a reason
+# Questions whose answers say something of what is checked: all the evidence holds both.
+_ANSWERS = {"audit": ("audit", "evidence"), "regret": ("regret", "evidence")}
 _WORST = (2, 1, 3, 0)
 
 
@@ -63,10 +66,24 @@ class Expected:
         ``sha256:…`` of requests in the folder that is judged; empty: all requests that lie in it.
     origin
         Of which code they have to be, of which commit, and how old.
+    check
+        What each TARGET needs a record of: ``audit``, its privacy, or ``regret``.
+    require
+        What the records need at least for exit status 0, one of `passing.REQUIRED`.
+
+    Raises
+    ------
+    InputError
+        If there is no such check.
     """
 
     requests: Sequence[str] = ()
     origin: RecordOrigin = field(default_factory=RecordOrigin)
+    check: str = "audit"
+    require: str = passing.REQUIRED[0]
+
+    def __post_init__(self) -> None:
+        validate.choice("check", self.check, tuple(_ANSWERS))
 
 
 def judge(
@@ -85,7 +102,8 @@ def judge(
     folder
         With a folder for each record and its request in it.
     targets
-        As they were given to `audit`: there has to be a request of each, two of one that stands twice.
+        As they were given to `audit`: each needs a record of its privacy, or of `Expected.check`, two if it
+        stands twice.
     campaign
         File of a campaign that was run into the same folder.
     expected
@@ -99,11 +117,11 @@ def judge(
     place, expected = Path(folder), expected or Expected()
     found = portfolio.find(place)
     reasons, asked = _reasons(place), _asked(place, expected.requests)
-    reports, missing = list[tuple[str, Report]](), dict[str, None]()
+    reports, missing = list[tuple[str, Report]](), dict[str, str]()
     broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
     failed = [_line(where, why) for where, why in broken.items()]
-    names = Counter(one.target.name for one in asked.values())
-    listed = None if campaign is None else entries.read(campaign)
+    names = Counter[tuple[str, bool]]()  # whether they answer what is checked
+    listed = None if campaign is None else entries.read(campaign, expected.require)
     by_name = {entry.name: entry for entry in (listed.entries if listed else ())}
     statuses, required = list[int](), {name: entry.require for name, entry in by_name.items()}
     for path, one in found.records.items():
@@ -116,25 +134,32 @@ def judge(
         report = Report(one.record)
         name = report.name if entry is None else entry.name
         reports.append((name, report))
-        required[name] = passing.strictest(required.get(name), asked[where].require)
+        of = (asked[where].target.name, asked[where].question in _ANSWERS[expected.check])
+        names[of] += 1
+        required[name] = passing.strictest(required.get(name), asked[where].require, expected.require)
+        if report.decision.short_of(required[name]):
+            statuses.append(3)
         if entry is None:
             statuses.append(report.decision.exit_code)
         elif not (listed and listed.excused({entry.name: report})):
             statuses.append(exit_status([report]))
-        if entry is not None and (why := entry.unanswered(one.record)) and not is_replay(entry, one.record):
-            failed.append(_line(f"{campaign}: {entry.name}", why))
+        if entry is not None and listed is not None:
+            why = unanswered(entry, listed.folder, report.parsed)
+            if why and not is_replay(entry, listed.folder, report.parsed):
+                failed.append(_line(f"{campaign}: {entry.name}", why))
     answered = {path.relative_to(place) for path in found.records}
-    for where in asked.keys() - answered:
-        entry = by_name.get(where.parent.as_posix())
-        missing[asked[where].target.name if entry is None else str(campaign)] = None
-    for name in by_name:
-        if Path(name, "record.json") not in answered:
-            missing[str(campaign)] = None
+    expected_at = {Path(name, "record.json"): name for name in by_name}
+    for where in sorted(asked.keys() - answered - expected_at.keys()):
+        missing[asked[where].target.name] = _NONE
+    for where, name in expected_at.items():
+        if where not in answered:
             failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {name}")]
     for target, times in Counter(targets).items():
-        if names[target] < times:
-            missing[target] = None
-    failed += [_line(name) for name in missing if name not in reasons and name != str(campaign)]
+        if names[target, True] < times:
+            missing.setdefault(target, _NONE_OF_IT if names[target, False] else _NONE)
+    failed += [_line(name, why) for name, why in missing.items() if name not in reasons]
+    if expected.require != passing.REQUIRED[0] and not any(one.decision.privacy for _, one in reports):
+        statuses.append(3)
     told = [_line(what, why) for what in reasons for why in reasons[what]]
     failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
@@ -161,6 +186,8 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
 
 
 _DIGEST = "sha256:"
+_NONE = "it has no valid record"
+_NONE_OF_IT = f"{_NONE} of what is checked, but one of the other kind; audit it, or give another --check"
 
 
 def _below(folder: Path) -> dict[Path, RequestEntry]:
@@ -201,7 +228,7 @@ def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: R
     return ""
 
 
-def _line(what: str, why: str = "it has no valid record") -> str:
+def _line(what: str, why: str = _NONE) -> str:
     return f"{what}: {printable(why)[:_LONGEST]}"
 
 

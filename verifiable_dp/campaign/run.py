@@ -18,7 +18,6 @@ from verifiable_dp.core import engine, remembered, validate
 from verifiable_dp.core.files import check_own_folder, make_folder, write_text
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
-from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record import passing
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.provenance import begun
@@ -246,12 +245,12 @@ def _finished(place: Path, name: str, printed: bool, wanted: Wanted) -> Report |
         report = Report(verify(path).record)
     except InputError:
         return None
-    record, asked = report.parsed, {"budget": wanted.budget, "alpha": ALPHA, "mutants": not printed}
+    record, asked = report.parsed, report.parsed.provenance.request
     same = (
-        record.provenance.code == engine.code_digest()
+        asked is not None
+        and not asked.difference(api.ask_evidence(name, printed=printed, **vars(wanted)))
         and (report.name, report.printed) == (name, printed)
-        and all(getattr(record.plan, key) == value for key, value in asked.items())
-        and record.seed == wanted.seed
+        and record.provenance.code == engine.code_digest()
         and record.declarations == wanted.declarations
         and (record.regret is None) == printed
     )
@@ -424,10 +423,10 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
 
 
 def verdict(report: Report) -> str:
-    """That on privacy, with what contradicts a theorem; that on regret of what was checked for it alone."""
+    """That on privacy, with that on regret unless it is consistent; that on regret where it was alone."""
     found = report.decision
-    broken = ", regret contradicted" if found.privacy and found.regret == "contradicted" else ""
-    return f"{found.main or report.verdict}{broken}"
+    beside = f", regret {found.regret}" if found.privacy and found.regret_status else ""
+    return f"{found.main or report.verdict}{beside}"
 
 
 def exit_status(reports: Sequence[Report]) -> int:

@@ -31,6 +31,13 @@ from verifiable_dp.core.validate import Given
     metavar="FILE|FOLDER|sha256:…",
     help="Requests that the records must answer, or their digests (default: the requests in FOLDER).",
 )
+@click.option(
+    "--check",
+    type=click.Choice(["audit", "regret"]),
+    default="audit",
+    show_default=True,
+    help="What each TARGET needs a record of: its privacy (audit), or its regret.",
+)
 @origin_options
 @require_option
 def judge(
@@ -38,20 +45,22 @@ def judge(
     targets: tuple[str, ...],
     campaign: Path | None,
     requests: tuple[str, ...],
+    check: str,
     require: str,
     **origin: Given,
 ) -> None:
     """Verify the records in FOLDER, and exit with their status.
 
     No audited code is run. Each request needs a valid record next to it that answers it. Each record, each
-    TARGET and each target of the campaign needs a request. Exit status: 2 if anything is missing or invalid,
+    TARGET and each target of the campaign needs a record. Exit status: 2 if anything is missing or invalid,
     else 1 if a claim is refuted or contradicted, 3 if one is inconclusive, else 0.
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
     from verifiable_dp.campaign.run import verdict
+    from verifiable_dp.record.passing import REQUIRED
 
-    expected = judges.Expected(requests, RecordOrigin(**origin))
+    expected = judges.Expected(requests, RecordOrigin(**origin), check, require)
     judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
         say(f"{verdict(report)}: {name}")
@@ -59,5 +68,8 @@ def judge(
         aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: no record in FOLDER answers a request")
-    short = [falls_short(one, require, judged.required.get(name, require)) for name, one in judged.reports]
-    sys.exit(judged.exit_status or 3 * any(short))
+    for name, one in judged.reports:
+        falls_short(one, judged.required.get(name, require))
+    if require != REQUIRED[0] and not any(one.decision.privacy for _, one in judged.reports):
+        aside(f"not enough evidence: no record is about privacy; {require} is required")
+    sys.exit(judged.exit_status)

@@ -512,7 +512,7 @@ def falls_short(report: Report, *requires: str) -> bool:
     if short:
         is_open = report.decision.ground is None
         what = "is undecided" if is_open else f"is not refuted, but the evidence is only {short}"
-        aside(f"verifiable-dp: {report.name} {what}; {require} is required")
+        aside(f"not enough evidence: {report.name} {what}; {require} is required")
     return bool(short)
 
 

@@ -132,6 +132,15 @@ def of_python(file: str) -> bool:
     return file.startswith("<frozen ") or (_is_in(file, _STDLIB) and not _is_in(file, _PACKAGES))
 
 
+def source_of(file: str) -> str:
+    """The file in which code is written that names `file` as its own: that of a frozen module, else this."""
+    name = file.removeprefix("<frozen ").removesuffix(">")
+    if name == file:
+        return file
+    form = os.path.join(sysconfig.get_path("stdlib"), *name.split("."))
+    return next((one for one in (f"{form}.py", os.path.join(form, "__init__.py")) if os.path.isfile(one)), "")
+
+
 def _is_in(file: str, folders: Iterable[str]) -> bool:
     return any(_within(file, one) for one in folders)
 

@@ -19,6 +19,7 @@ NOTHING = "nothing"  # what an undecided promise rests on
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
 # Exit status of a verdict: 0 where nothing speaks against a claim, 1 where something refutes it, 3 if open.
 _GROUNDS = dict(zip(("detectable", "n paths", "every path", "certified"), REQUIRED, strict=True))
+_OPEN = 3
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3, "consistent": 0, "contradicted": 1, "vacuous": 3}
 
 
@@ -102,13 +103,14 @@ class Decision:
     def colour(self) -> str:
         """The verdict in whose colour a page shows it: no baseline or weak audit is green, a hole is red.
 
-        Nor is what contradicts a claim on regret, or rests on less than the request requires.
+        Nor is what contradicts a claim on regret or leaves one open, or rests on less than is required.
         """
         if self.holes:
             return "hole"
         if self.regret == "contradicted" and self.privacy != "refuted":
             return self.regret
         undecided = self.weak or bool(self.short) or (self.role is Role.BASELINE and self.privacy is not None)
+        undecided |= self.privacy == "not_refuted" and self.regret_status == _OPEN
         return "inconclusive" if undecided else self.main or ""
 
     @property
@@ -124,11 +126,15 @@ class Decision:
     def exit_code(self) -> int:
         """0 where nothing speaks against the claims, 1 where something refutes or voids one, 3 if open.
 
-        Open is also what rests on less than the request requires.
+        Open is also a claim about regret beside privacy, and what rests on less than the request requires.
         """
-        if self.regret == "contradicted" or self.holes:
-            return 1
-        return EXIT[self.main or "inconclusive"] or (3 if self.short else 0)
+        statuses = [EXIT[self.main or "inconclusive"], self.regret_status, _OPEN * bool(self.short)]
+        return 1 if self.holes or 1 in statuses else max(statuses)
+
+    @property
+    def regret_status(self) -> int:
+        """The same of the verdict on regret; 0 where that was not looked at."""
+        return EXIT[self.regret] if self.regret else 0
 
 
 def decision(record: Record) -> Decision:

@@ -26,8 +26,9 @@ def exit_status(decided: Iterable[tuple[Decision, str | None]]) -> int:
     """The exit status of many audits, from what each decides and what its auditor expects of a listing.
 
     1 if a promise is refuted, a claim about regret contradicted, a broken variant missed, or a listing as
-    printed does not come out as its auditor expects; 3 if a promise is undecided; 0. A baseline promises no
-    privacy. A listing as printed of which nothing is expected counts as one that came out wrong.
+    printed does not come out as its auditor expects; 3 if a promise or a claim about regret is undecided; 0.
+    A baseline promises no privacy. A listing as printed of which nothing is expected counts as one that came
+    out wrong.
     """
     statuses = [_status(found, expected) for found, expected in decided]
     return 1 if 1 in statuses else max(statuses, default=0)
@@ -38,4 +39,4 @@ def _status(found: Decision, expected: str | None) -> int:
         return 0 if expected is not None and passes(found.privacy, expected) else 1
     if found.faults or found.regret == "contradicted":
         return 1
-    return 0 if found.role is Role.BASELINE else found.exit_code
+    return found.regret_status if found.role is Role.BASELINE else found.exit_code

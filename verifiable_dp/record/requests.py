@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.fields import Count, Text, said
 from verifiable_dp.record import sealing
 from verifiable_dp.record.entries import Instant, RecordEntry, Sealed, Sha256
@@ -23,6 +23,7 @@ REQUIRED = ("detectable", "tested-paths", "every-path", "certified")  # each ask
 REQUEST_VERSION = "request-1.0.0"
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
 _OF_ONE = ("made", "nonce", "digest", "require")  # in which two requests may differ that are answered alike
+_OF_CODE = ("code", "packages")  # what ran, beside the files of the target
 
 
 class AskedTarget(RecordEntry, frozen=True):
@@ -61,13 +62,21 @@ class RequestEntry(RecordEntry, frozen=True):
         said("Weakest evidence that counts as enough; absent if samples are."),
     ] = None
 
-    def difference(self, other: RequestEntry) -> str:
-        """Where another request asks something else, in words; empty if both ask the same."""
-        mine, theirs = self.as_dict(), other.as_dict()
-        for key in sorted({*mine, *theirs} - {*_OF_ONE}):
+    def difference(self, other: RequestEntry, *, of_code: bool = True) -> str:
+        """Where another request asks something else, in words; empty if both ask the same.
+
+        Every field counts, those that say which code runs only if `of_code`.
+        """
+        mine, theirs = self._compared(of_code), other._compared(of_code)
+        for key in sorted({*mine, *theirs}):
             if mine.get(key) != theirs.get(key):
                 return _first(key, mine.get(key), theirs.get(key))
         return ""
+
+    def _compared(self, of_code: bool) -> JsonDict:
+        apart = _OF_ONE if of_code else (*_OF_ONE, *_OF_CODE)
+        found = {key: value for key, value in self.as_dict().items() if key not in apart}
+        return found if of_code else {**found, "target": {**found["target"], "files": {}}}
 
     def written(self) -> str:
         """The content of its file."""

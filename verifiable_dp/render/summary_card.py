@@ -235,6 +235,8 @@ def _but(record: Record) -> str:
         return ""
     if decision(record).regret == "contradicted":
         return f"; but a claim on {words.measured(record).lower()} is contradicted"
+    if decision(record).regret_status:
+        return f"; but a claim on {words.measured(record).lower()} is undecided"
     if decision(record).weak:
         return "; but the tests are weak"
     if decision(record).short:

@@ -8,6 +8,7 @@ dates, and where links lead.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -15,11 +16,11 @@ import os
 import sys
 import threading
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 
 from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
@@ -55,6 +56,7 @@ class _Listening:
     root = ""
     found: dict[str, str]
     base: FrameType | None = None  # below it, nothing is the code's
+    generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
 
 
 def begin(root: str, base: FrameType | None = None) -> dict[str, str]:
@@ -65,6 +67,7 @@ def begin(root: str, base: FrameType | None = None) -> dict[str, str]:
     """
     _Listening.root, _Listening.found = root, {}
     _Listening.base = base or sys._getframe(1)
+    _Listening.generated = frozenset(_made_here())
     if root and not _Listening.begun:
         _Listening.begun = True
         sys.addaudithook(_hear)
@@ -232,13 +235,46 @@ def is_installed(place: str) -> bool:
 def _for_us() -> bool:
     """Whether this program opens a file by itself: no code that it runs has called for that.
 
-    What another thread opens is the code's, for all that shows.
+    What another thread opens is the code's, for all that shows. Code can be compiled under any name, so code
+    that has a name of ours or of Python's has to be what is written there, too.
     """
-    frame = sys._getframe(2)
+    frame, codes = sys._getframe(2), list[CodeType]()
     while frame is not None and frame is not _Listening.base:
         file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
         ours = file.startswith(_OURS) or (file == "<string>" and name.startswith(_PACKAGE))  # generated
         if not ours and not paths.of_python(file):
             return False
+        codes.append(frame.f_code)
         frame = frame.f_back  # type: ignore[assignment]
-    return frame is not None
+    return frame is not None and all(code in _written(code.co_filename) for code in codes)
+
+
+def _written(file: str) -> Collection[CodeType]:
+    """All code that is written in a file of ours or of Python's, or that was generated of ours."""
+    return _Listening.generated if file == "<string>" else _compiled(paths.source_of(file))
+
+
+@functools.cache
+def _compiled(file: str) -> frozenset[CodeType]:
+    try:
+        return frozenset(_within(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)))
+    except (OSError, SyntaxError, ValueError):  # what cannot be compared is the code's
+        return frozenset()
+
+
+def _within(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _within(part)
+
+
+def _made_here() -> Iterator[CodeType]:
+    """Code of methods that were generated for classes of this package, before any other code runs."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(_PACKAGE):
+            for kind in [one for one in vars(module).values() if isinstance(one, type)]:
+                for member in [*vars(kind).values()]:
+                    code = getattr(member, "__code__", None)
+                    if isinstance(code, CodeType) and code.co_filename == "<string>":
+                        yield code

@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -107,6 +108,62 @@ def test_an_answer_to_another_question_is_refused(name, part, change, said, answ
         answers.of_request(record, asked)
     assert str(caught.value).startswith("target: its process answered another question: ")
     assert said in str(caught.value)
+
+
+# What a request holds and a record says nowhere else, so that only its copy of the request can be compared:
+# who asked when, packages (a record names some, with their versions), whether neighbours of the code's own
+# were accepted, broken variants (of a user's code there are none), and what has no meaning without contexts.
+# Declarations may be added later: `origin.declared` compares what they void. What is required has no answer.
+ONLY_THERE = {
+    *("schema_version", "made", "nonce", "digest", "packages", "declarations", "require"),
+    *("plan.own_neighbours", "plan.mutants", "claim.protects", "inputs.context_norm", "claim.model"),
+}
+
+
+def leaves(value, place=()):
+    """Values of a request, by their places; the parts that it has always, and what may be in them."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from leaves(part, (*place, key))
+    else:
+        yield place, value
+
+
+def changed(value):
+    """Another value of this type."""
+    if value == "object":
+        return "catalogue"
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, dict):
+        return {"other": 1}
+    if isinstance(value, list):
+        return [*map(changed, value)]
+    return (
+        value / 2 if isinstance(value, float) else value + 1 if isinstance(value, int) else f"0{value[1:]}1"
+    )
+
+
+@pytest.mark.parametrize("name", ["release", "play"])
+def test_every_field_of_a_request_is_compared_or_said_to_be_in_it_alone(name, answered):
+    """A new field fails here until it is one of the two."""
+    record, asked = answered[name]
+    unseen = set()
+    for place, value in leaves(asked):
+        other = json.loads(json.dumps(asked))
+        part = other
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = changed(value)
+        try:
+            answers.of_request(record, other)
+        except InputError:
+            continue
+        unseen.add(".".join(place))
+    # Of the files, a record holds that which is named.
+    others = {f"target.files.{path}" for path in asked["target"]["files"] if path != Path(__file__).name}
+    assert unseen <= ONLY_THERE | others
+    assert {"packages", "plan.own_neighbours"} <= unseen  # control: not everything is refused
 
 
 def test_a_parameter_that_the_code_does_not_have_is_no_question(tmp_path):

@@ -23,7 +23,6 @@ from tests.user_code import accusations
 from verifiable_dp import InputError, api
 from verifiable_dp.auditing import (
     algorithms,
-    asking,
     bandits,
     execution_plan,
     identity,
@@ -1375,12 +1374,19 @@ def test_a_checkpoint_knows_what_code_has_imported_by_a_computed_name(tmp_path, 
         audited([])
 
 
+def test_rows_without_a_target_are_of_the_packages_that_are_there(monkeypatch):
+    before = identity.of_rows(errata=1)
+    assert identity.of_rows(errata=1) == before
+    monkeypatch.setattr(identity, "packages", lambda: "sha256:" + "1" * 64)
+    assert identity.of_rows(errata=1) != before
+
+
 def test_a_checkpoint_is_of_the_packages_that_are_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def release(data, rng):\n    return data.sum() + rng.laplace(0, 1)\n")
     asked = {"epsilon": 1.0, "runs": 400, "checkpoint": tmp_path / "c"}
     vdp.audit("mine.py:release", **asked)
     vdp.audit("mine.py:release", **asked)
-    monkeypatch.setattr(asking, "packages", lambda: "sha256:" + "1" * 64)
+    monkeypatch.setattr(identity, "packages", lambda: "sha256:" + "1" * 64)
     with pytest.raises(resume.OtherAuditError, match="belongs to another audit"):
         vdp.audit("mine.py:release", **asked)

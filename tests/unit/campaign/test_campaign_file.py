@@ -17,6 +17,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api, pytest_plugin
+from verifiable_dp.auditing import identity
 from verifiable_dp.campaign import baseline, entries, examples, file, settings
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
@@ -25,6 +26,7 @@ from verifiable_dp.campaign.examples import Examples
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render.findings import FindingCode, findings
 from verifiable_dp.render.sarif import to_sarif
@@ -387,6 +389,17 @@ def test_report_resumes_records_that_are_those_asked_for(tmp_path, monkeypatch):
     assert campaign._finished(tmp_path, "tree-sum", False, campaign.Wanted()) is None
     campaign.run(out=tmp_path, only=["tree-sum"], resume=True)
     assert made == ["tree-sum", "tree-sum"]
+
+
+def test_report_keeps_what_answers_the_request_of_today(report, tmp_path, monkeypatch):
+    """Whatever a request says counts. Broken variant: a list of what counts, without the packages."""
+    asked = campaign.Wanted()
+    request = api.ask_evidence("tree-sum", **vars(asked)).as_dict()
+    provenance = {**report.record["provenance"], "request": request, "code": request["code"]}
+    Report(sealed({**report.record, "provenance": provenance})).save(tmp_path / "tree-sum")
+    assert campaign._finished(tmp_path, "tree-sum", False, asked) is not None
+    monkeypatch.setattr(identity, "packages", lambda: f"sha256:{'1' * 64}")
+    assert campaign._finished(tmp_path, "tree-sum", False, asked) is None
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from verifiable_dp.campaign import entries
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign.judge import judge
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import verify
 
 ROOT = Path(__file__).parents[3]
@@ -99,8 +100,9 @@ def test_a_record_of_the_other_kind_answers_nothing(folder):
     # The other way round.
     (entry,) = entries.read(write(folder, rows("holds"))).entries
     record = verify(folder / "out/holds/record.json").record
-    assert not entry.unanswered(record)
-    assert entry.unanswered({**record, "regret": None, "checks": small_records.small()["checks"]})
+    assert not campaign_file.unanswered(entry, folder, Record.of(record))
+    other = {**record, "regret": None, "checks": small_records.small()["checks"]}
+    assert campaign_file.unanswered(entry, folder, Record.of(other))
 
 
 def test_defaults_for_audits_are_left_out(folder):

@@ -123,6 +123,29 @@ def test_a_request_without_a_record_is_an_error(folder):
     assert (judged.exit_status, judged.failed) == (2, [f"{RIGHT}: it has no valid record"])
 
 
+@pytest.mark.parametrize("name", ["other.json", "record.json"])
+def test_a_request_without_a_record_is_one_in_whatever_folder_it_lies(name, folder, made):
+    """In the folder of an entry of the campaign, too. Broken variant: it counts as the entry's."""
+    (folder.parent / "a.py").write_text(CODE, "utf-8")
+    campaign = folder.parent / "c.toml"
+    row = f'[[targets]]\ntarget = "{RIGHT}"\nname = "01-a"\nepsilon = 1.0\nbudget = "smoke"\n'
+    campaign.write_text(row, "utf-8")
+    for other in ("02-a", "03-a"):
+        shutil.rmtree(folder / other)
+    assert judge(folder, [RIGHT], campaign).exit_status == 0  # control
+    asked = requests.made(without(made[WEAK].record["provenance"]["request"]), None)
+    place = folder / "01-a" / name
+    place.with_name("request.json" if name == "record.json" else "other.request.json").write_text(
+        asked.written()
+    )
+    judged = judge(folder, [RIGHT], campaign)
+    said = [f"{WEAK}: it has no valid record"]
+    assert judged.exit_status == 2
+    assert (judged.failed == said) == (name == "other.json")
+    judged = judge(folder, [RIGHT, WEAK], campaign)
+    assert (judged.exit_status, any(line.startswith(f"{WEAK}: ") for line in judged.failed)) == (2, True)
+
+
 def made_of(folder):
     """What a request of the folder asks."""
     return without(json.loads((folder / "01-a/request.json").read_text("utf-8")))
@@ -202,10 +225,13 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("seed = 7", "seed is 0 instead of 7"),
-        ("epsilon = 0.1", "claim's epsilon is 1.0 instead of 0.1"),
-        ('budget = "quick"', "budget is 'smoke' instead of 'quick'"),
-        ("bounds = [0, 2]", "bounds is [0.0, 1.0] instead of [0.0, 2.0]"),
+        ("seed = 7", "seed is 0 there, and 7 here"),
+        ("epsilon = 0.1", "claim.epsilon is 1.0 there, and 0.1 here"),
+        ('budget = "quick"', "plan.budget is 'smoke' there, and 'quick' here"),
+        ("bounds = [0, 2]", "inputs.bounds is [0.0, 1.0] there, and [0.0, 2.0] here"),
+        ("own_neighbours = true", "plan.own_neighbours is False there, and True here"),
+        ("numerics = true", "plan.numerics is False there, and True here"),
+        ('declarations = "d.toml"', "declarations is None there, and {"),
         ("timeout = 60", ""),
     ],
 )
@@ -215,6 +241,7 @@ def test_a_record_of_another_question_answers_for_no_target_of_a_campaign(key, s
         f"{line}\n" for line in ("epsilon = 1.0", 'budget = "smoke"') if not key.startswith(line[:6])
     )
     campaign = folder.parent / "c.toml"
+    (folder.parent / "d.toml").write_text('[[unprotected_outputs]]\nwhat = "a board"\nreaders = "public"\n')
     campaign.write_text(f'[[targets]]\ntarget = "{RIGHT}"\nname = "one"\n{key}\n{rest}', "utf-8")
     for name in ("01-a", "02-a", "03-a"):
         shutil.rmtree(folder / name)
@@ -256,4 +283,12 @@ def test_a_check_of_regret_alone_is_judged_by_its_own_verdict(bound, status, tmp
     report = vdp.check_regret("ucb1", n_arms=2, horizon=50, bound=bound, runs=64)
     assert report.regret_verdict == {0: "consistent", 1: "contradicted"}[status]
     saved(report, tmp_path / "01-ucb1")
-    assert judge(tmp_path, ["ucb1"]).exit_status == status
+    assert judge(tmp_path, ["ucb1"], None, Expected(check="regret")).exit_status == status
+    assert judge(tmp_path).exit_status == status
+    # It says nothing of privacy, which is what a target needs unless something else is asked for.
+    judged = judge(tmp_path, ["ucb1"])
+    assert (judged.exit_status, len(judged.failed)) == (2, 1)
+    assert judged.failed[0].startswith("ucb1: it has no valid record of what is checked")
+    assert judge(tmp_path, [], None, Expected(require="tested-paths")).exit_status == (status or 3)
+    with pytest.raises(vdp.InputError, match="check must be one of"):
+        Expected(check="privacy")

@@ -534,12 +534,23 @@ def test_judge(status, replaced, tmp_path):
     found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status, required={})
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
-    typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml", "--require", "tested-paths"]
+    typed = [
+        "f",
+        "a.py:x",
+        "b.py:y",
+        "--campaign",
+        "c.toml",
+        "--require",
+        "tested-paths",
+        "--check",
+        "regret",
+    ]
     typed += ["--request", "sha256:1", "--source", ".", "--commit", "ab" * 20, "--max-age", "3d"]
     done = commands.run(tmp_path, "judge", *typed)
     assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
     assert done.stderr == "verifiable-dp: y: why\n"
-    expected = Expected(("sha256:1",), RecordOrigin(Path("."), "ab" * 20, "3d"))
+    origin = RecordOrigin(Path("."), "ab" * 20, "3d")
+    expected = Expected(("sha256:1",), origin, "regret", "tested-paths")
     assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml"), expected), {})
     assert missing("judge", typed) == []
 

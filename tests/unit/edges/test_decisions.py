@@ -19,6 +19,7 @@ from verifiable_dp.record import decision as decisions
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.passing import exit_status, passes
+from verifiable_dp.report import Report
 
 PRIVACY = ("not_refuted", "refuted", "inconclusive")
 REGRET = ("consistent", "contradicted", "vacuous", "inconclusive")
@@ -46,7 +47,9 @@ ONE_AUDIT = [  # role, privacy, regret, broken variants missed, expected of a li
     ("user", "not_refuted", "contradicted", 0, None, 1),
     ("user", "inconclusive", "contradicted", 0, None, 1),
     ("user", "not_refuted", "consistent", 0, None, 0),
-    ("user", "not_refuted", "inconclusive", 0, None, 0),  # privacy decides where it was looked at
+    ("user", "not_refuted", "inconclusive", 0, None, 3),
+    ("user", "not_refuted", "vacuous", 0, None, 3),
+    ("user", "refuted", "inconclusive", 0, None, 1),
     ("user", None, "consistent", 0, None, 0),
     ("user", None, "contradicted", 0, None, 1),
     ("user", None, "vacuous", 0, None, 3),
@@ -59,8 +62,9 @@ ONE_AUDIT = [  # role, privacy, regret, broken variants missed, expected of a li
     # A baseline promises no privacy; its theorems and its broken variants count.
     ("baseline", "refuted", None, 0, None, 0),
     ("baseline", "inconclusive", None, 0, None, 0),
-    ("baseline", "not_refuted", "inconclusive", 0, None, 0),
-    ("baseline", None, "inconclusive", 0, None, 0),
+    ("baseline", "refuted", "consistent", 0, None, 0),
+    ("baseline", "not_refuted", "inconclusive", 0, None, 3),
+    ("baseline", None, "inconclusive", 0, None, 3),
     ("baseline", "refuted", "contradicted", 0, None, 1),
     ("baseline", "refuted", None, 1, None, 1),
     # A listing as printed must come out as its auditor expects, whatever else it has.
@@ -122,6 +126,12 @@ def test_the_status_of_reports(reports, status):
     assert Done(names, {"other": "it has no arms"}, Path("index.html")).exit_status == 2
 
 
+def test_a_report_is_not_a_condition():
+    """`assert vdp.audit(...)` would pass whatever it found."""
+    with pytest.raises(TypeError, match="compare its verdict"):
+        assert Report(record())
+
+
 # ---------------------------------------------------------------- one decision
 
 
@@ -134,6 +144,7 @@ def test_what_follows_from_the_verdicts(privacy, regret, role, strength, faults)
     weak = privacy == "not_refuted" and strength == "weak"
     assert (found.main, found.weak) == (privacy or regret, weak)
     open_colour = weak or (role is Role.BASELINE and privacy is not None)
+    open_colour |= privacy == "not_refuted" and regret in ("vacuous", "inconclusive")
     shown = "inconclusive" if open_colour else privacy or regret or ""
     against = regret == "contradicted" and privacy != "refuted"
     assert found.colour == ("contradicted" if against else shown)

@@ -177,6 +177,23 @@ def test_less_evidence_than_the_request_requires_is_green_nowhere():
         assert ("is required" in to_github(one)) == short
 
 
+@pytest.mark.parametrize("regret", ["inconclusive", "vacuous"])
+def test_a_claim_about_regret_that_is_open_is_green_nowhere(regret):
+    """Beside privacy, too: the exit status and the sentence say so. Control: one that is consistent."""
+    for verdict in (regret, "consistent"):
+        record = load("dp-se")
+        record["regret"] = {**record["regret"], "verdict": verdict}
+        one, is_open = Record.of(record), verdict == regret
+        assert decision(one).exit_code == campaign.exit_status([Report(record)]) == 3 * is_open
+        assert decision(one).result == ("undecided" if is_open else "passed")
+        said = "; but a claim on regret is undecided"
+        for page in (render(one, drawn=False), render_pack(one)):
+            assert (said in html.unescape(page)) == is_open
+            colour = re.search(r'<div class="banner ([\w-]+)', page)[1]
+            assert colour == ("inconclusive" if is_open else "not_refuted")
+        assert campaign.verdict(Report(record)) == "not_refuted" + f", regret {regret}" * is_open
+
+
 RENDERINGS = (
     *("render", "render_pack", "render_index", "to_markdown", "to_dpia", "to_sarif", "to_intoto", "to_junit"),
     *("to_compliance", "to_opendp", "to_github"),

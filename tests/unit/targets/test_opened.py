@@ -130,6 +130,33 @@ def test_what_is_read_beside_a_file_is_not_known(place):
     assert found[f"./{place / 'a.txt'}"] == "0" * 64
 
 
+NAMES = {
+    "frozen": ("<frozen mine>", "mine"),
+    "frozen_of_python": ("<frozen os>", "os"),
+    "python": (os.__file__, "os"),
+    "ours": (files.__file__, files.__name__),
+    "generated": ("<string>", "verifiable_dp.core.files"),
+}
+
+
+@pytest.mark.parametrize("given", NAMES)
+def test_what_code_calls_itself_hides_nothing(given, place):
+    """Code may be compiled under any name, and run in any module. Broken variant: the name decides.
+
+    Control: what Python's own library opens for us, with frozen code and with code of a file.
+    """
+    file, name = NAMES[given]
+    text = "def read(place):\n    open(place).close()\n"
+    scope = {"__name__": name, "__builtins__": __builtins__}
+    exec(compile(text, file, "exec"), scope)
+    with opened.noted(str(place)) as found:
+        importlib._bootstrap_external.SourceFileLoader("b", str(place)).get_data(str(place / "b.txt"))
+        (place / "b.txt").read_bytes()
+        files.content("b", place / "b.txt", 1 << 10)
+        scope["read"](place / "a.txt")
+    assert set(found) == {"a.txt"}
+
+
 @pytest.mark.parametrize("name", [".git/c", "site-packages/d"])
 def test_what_a_folder_is_called_hides_nothing(name, place):
     """Broken variants: what is below .git is not noted; nor is what is below a folder `site-packages`."""
