@@ -1,4 +1,8 @@
-"""What a reader of a page sees before anything is unfolded: words outside of folds, also in pictures."""
+"""What a reader of a page sees before anything is unfolded: words outside of folds, also in pictures.
+
+A word is what spaces or tags part, but for tags within a line (`_INLINE`). Of a closed fold its head counts;
+what is drawn for phones, too, counts once; what is hidden, a style or a script does not count.
+"""
 
 from html.parser import HTMLParser
 

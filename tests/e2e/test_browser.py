@@ -22,6 +22,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
 from verifiable_dp.render import figures, form, mutation, plots, portfolio, sidecars, site, timelines
+from verifiable_dp.render.markdown import to_dpia_page
 from verifiable_dp.render.page import render, render_errata, render_pack, render_papers, render_study
 from verifiable_dp.report import Report
 
@@ -31,7 +32,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this
 AXE = Path(os.environ.get("AXE_CORE") or resources.files("axe_core_python") / "axe.min.js")
 PAGES = (
     *("record", "refuted", "declarations", "portfolio", "errata", "papers", "mutants", "study", "figure"),
-    *("study of heavy tails", "pack", "document"),
+    *("study of heavy tails", "pack", "annex", "document"),
     pytest.param("all mutants", marks=pytest.mark.slow),  # hundreds of rows, like those of "mutants"
 )
 LOOKS = ((360, "light"), (390, "dark"), (768, "light"), (1440, "dark"))
@@ -130,6 +131,7 @@ def pages(tmp_path_factory, search):
         "refuted": render(Record.of(recorded("adaptive-tree-printed"))),
         "declarations": form.render(),
         "pack": render_pack(Report.load(REPORTS / "shuffled-linear" / "record.json").declare(WORST).parsed),
+        "annex": to_dpia_page(Record.of(recorded("dp-exponential-nas"))),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
         "papers": render_papers(papers.rows(REPORTS)),
         "study of heavy tails": render_study(
@@ -511,6 +513,36 @@ def test_a_link_to_what_is_folded_unfolds_it(browser, pages, which, place):
         browser.open(path, f"#{place}")
         assert [name for name in browser.run(seen) if name not in before] == opened
         assert browser.run(f"Math.abs(document.getElementById({place!r}).getBoundingClientRect().top)") < 900
+    quiet(browser)
+
+
+@needs_browser
+def test_a_section_of_a_document_opens_where_it_is_sought(browser, pages):
+    """By its anchor and by words in it, without a script. Controls: before, and by what is not folded."""
+    closed = "[...document.querySelectorAll('.part')].filter((e) => !e.open).length"
+    browser.look(390)
+    browser.open(pages["document"])
+    before = browser.run(closed)
+    seen = "[...document.querySelectorAll('.part')].every((e) => e.lastElementChild.checkVisibility())"
+    assert before == browser.run("document.querySelectorAll('.part').length") >= 2
+    assert not browser.run(seen)
+    anchor, words = browser.run(
+        """(() => { const part = [...document.querySelectorAll(".part")].at(-1);
+        const [words] = part.querySelector("p").textContent.split(/[^A-Za-z ]/);
+        return [part.querySelector(".here").id, words]; })()"""
+    )
+    opened = """new Promise((done) => { const part = [...document.querySelectorAll(".part")].at(-1);
+      const top = () => done(part.getBoundingClientRect().top);
+      if (part.open) top(); else part.addEventListener("toggle", top); })"""
+    for fragment in (f"#{anchor}", f"#:~:text={words.strip().replace(' ', '%20')}"):
+        browser.open(pages["document"], fragment)
+        assert -300 < browser.run(opened) < 844
+        assert browser.run(closed) == before - 1
+    browser.open(pages["document"], f"#{browser.run('document.querySelector(`:not(.part) > h2`).id')}")
+    assert browser.run(closed) == before
+    browser.look(720, media="print")
+    browser.open(pages["document"])
+    assert browser.run(seen)
     quiet(browser)
 
 

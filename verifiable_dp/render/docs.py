@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 22  # bytes of a file
 _NUMBERS = r"<table>(?=(?:(?!</table>).)*text-align:right)"
+_ROOM = 1400  # words of a page before its folds, beside those of what is around it
+_HEAD = 3  # tokens of a heading
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
 
 
@@ -114,6 +117,14 @@ def turned(docs: Sequence[Doc], edit: str = "") -> Iterator[tuple[Doc, str]]:
         yield doc, f'{doc.body}<nav class="turn" aria-label="Pages">{" · ".join(parts)}</nav>\n'
 
 
+def framed(body: str) -> str:
+    """HTML that was made of Markdown, with frames in which keys scroll its tables and its code."""
+    body = body.replace("<table>", '<div class="scroll" role="group" tabindex="0" aria-label="table"><table>')
+    body = re.sub(r"<pre>", '<pre tabindex="0">', body.replace("</table>", "</table></div>"))
+    # Of numbers a phone shows the table, which is scrolled: as cards they would be many screens.
+    return re.sub(_NUMBERS, '<table class="numbers">', body, flags=re.DOTALL)
+
+
 def _text(path: Path) -> str:
     return files.content("docs", path, _LARGEST).decode("utf-8", "replace")
 
@@ -162,14 +173,37 @@ def _doc(path: Path, text: str, name: str, links: _Links) -> Doc:
     for token in tokens:
         for child in token.children or ():
             _relinked(child, links)
-    body = str(parser.renderer.render(tokens, parser.options, {}))
-    body = body.replace("<table>", '<div class="scroll" role="group" tabindex="0" aria-label="table"><table>')
-    body = re.sub(r"<pre>", '<pre tabindex="0">', body.replace("</table>", "</table></div>"))
-    # Of numbers a phone shows the table, which is scrolled: as cards they would be many screens.
-    body = re.sub(_NUMBERS, '<table class="numbers">', body, flags=re.DOTALL)
-    body = tables.arranged(body, whole=True)
+
+    def html(some: Sequence[Token]) -> str:
+        return str(parser.renderer.render(some, parser.options, {}))
+
+    body = tables.arranged(framed(_folded(tokens, html)), whole=True)
     source = path.relative_to(links.above).as_posix()
     return Doc(name, sections[0].title if sections else path.stem, body, tuple(sections), source)
+
+
+def _folded(tokens: Sequence[Token], html: Callable[[Sequence[Token]], str]) -> str:
+    """HTML of which a first look shows at most `_ROOM` words: sections of level 2 after those are folded.
+
+    An anchor stands within its fold, where browsers open the fold of what a link leads to.
+    """
+    heads = (i for i, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2"))
+    starts = [i for i in heads if not tokens[i].level]  # those in a list or a quotation begin no section
+    sections = [tokens[i:j] for i, j in itertools.pairwise([*starts, len(tokens)])]
+    parts, titles = [html(part) for part in sections], [html(part[:_HEAD]) for part in sections]
+    first = html(tokens[: starts[0]] if starts else tokens)
+    shown = len(parts)
+    while shown and sum(map(_size, [first, *parts[:shown], *titles[shown:]])) > _ROOM:
+        shown -= 1
+    for number, part in enumerate(sections[shown:], shown):
+        here = f'<div class="here" id="{escape(str(part[0].attrs.pop("id")))}"></div>'
+        head = f"<summary>{html(part[:_HEAD])}</summary>{here}"
+        parts[number] = f'<details class="part">{head}\n{html(part[_HEAD:])}</details>\n'
+    return "".join([first, *parts])
+
+
+def _size(body: str) -> int:
+    return len(re.sub(r"<[^>]*>", " ", body).split())
 
 
 def _relinked(token: Token, links: _Links) -> None:

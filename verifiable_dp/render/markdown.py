@@ -12,7 +12,8 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import page, plainly, summary_card
+from verifiable_dp.record.words import title
+from verifiable_dp.render import docs, page, plainly, summary_card
 from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
@@ -47,6 +48,15 @@ def to_dpia(record: Record, around: summary_card.Around = summary_card.ALONE) ->
     Every text of the record is escaped; what the record does not hold is left to be written.
     """
     return _tidy(_written("dpia.md.jinja", record, around))
+
+
+def to_dpia_page(record: Record, around: summary_card.Around = summary_card.ALONE) -> str:
+    """The same annex as a page, whose folds are open on paper."""
+    from markdown_it import MarkdownIt
+
+    body = MarkdownIt("commonmark").enable("table").render(to_dpia(record, around))
+    given = {"title": f"{title(record)}: annex", "body": page.ours(docs.framed(body)), "entries": []}
+    return page.filled("site.html.jinja", "annex.css", **given)
 
 
 def _written(template: str, record: Record, around: summary_card.Around) -> str:
@@ -109,4 +119,4 @@ def _compared(found: Check) -> JsonDict:
 
 
 MARKDOWN = Rendering("markdown", lambda shown: to_markdown(shown.record, shown.around))
-DPIA = Rendering("dpia", lambda shown: to_dpia(shown.record, shown.around))
+DPIA = Rendering("dpia", lambda shown: (to_dpia_page if shown.page else to_dpia)(shown.record, shown.around))

@@ -29,6 +29,8 @@ class Shown:
         Of its file.
     url
         Of the run of CI that made it; empty if that was not said.
+    page
+        Whether it is written to a file whose name ends in ``.html``.
     """
 
     record: Record
@@ -36,6 +38,7 @@ class Shown:
     name: str
     content: bytes
     url: str
+    page: bool = False
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ def render(
     record, signed = held.parsed, state(f"{place}.sig", held.record, keys or {})
     around = sidecars.of(place, record, out if found.linked else None, signed)
     try:
-        made = found.make(Shown(record, around, place.name, content, url))
+        page = out is not None and out.suffix.lower() == ".html"
+        made = found.make(Shown(record, around, place.name, content, url, page))
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form

@@ -903,6 +903,27 @@ def test_an_annex_holds_what_the_record_says_and_leaves_the_rest_to_be_written(t
         Record.of({**record, "declarations": {"deployment": {"description": "news | for *all*"}}})
     )
     assert r"| What is the system for? | Declared (no objection): news \| for \*all\* |" in shown
+    assert "<summary>7 questions: 0 declared, 7 to be written</summary>" in bare
+    assert "<summary>7 questions: 1 declared, 6 to be written</summary>" in shown
+
+
+def test_an_annex_is_a_page_where_its_file_is_one(tmp_path):
+    """Its declarations cannot format it. Control: into another file it is Markdown."""
+    path = tmp_path / "record.json"
+    said = "<script>x</script> <b>bold</b> [a](javascript:x)"
+    record = load("dp-se") | {"declarations": {"deployment": {"description": said}}}
+    record["digest"] = digest(record)
+    path.write_text(text(record), "utf-8")
+    written = renderings.render(path, "dpia", out=tmp_path / "annex.md").decode()
+    shown = renderings.render(path, "dpia", out=tmp_path / "annex.html").decode()
+    assert written == renderings.render(path, "dpia").decode()
+    assert written.startswith("# dp-se: annex")
+    assert "default-src 'none'" in html.unescape(shown)
+    assert shown.startswith("<!doctype html>")
+    assert "<h2>(a) The processing</h2>" in shown
+    assert shown.count("<details>") == shown.count("</details>") == written.count("<details>") == 6
+    assert said in html.unescape(shown)
+    assert not re.search(r"<script|<b>|href=", shown)
 
 
 def test_pdf_without_weasyprint_names_the_extra(monkeypatch):

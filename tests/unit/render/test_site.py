@@ -103,6 +103,28 @@ def test_documents_link_the_pages_before_and_after_them_and_their_file(tmp_path)
     assert "file: docs/two.md" in without["two.html"]
 
 
+def test_a_long_document_is_folded_after_its_first_sections(tmp_path, monkeypatch):
+    """It keeps its words, their order and its anchors. Control: one that is short is not folded."""
+    parts = ("# Long", "first words", "## One", "some words", "## Two", "> ## Quoted", "### Within", "more")
+    (tmp_path / "a.md").write_text("\n\n".join([*parts, "## Three"]), "utf-8")
+    (whole,) = docs.read(tmp_path, tmp_path)
+    monkeypatch.setattr(docs, "_ROOM", 8)
+    (folded,) = docs.read(tmp_path, tmp_path)
+    assert "<details" not in whole.body
+    assert folded.body.count("<details") == 2
+    assert '<details class="part"><summary><h2>Two</h2>\n</summary><div class="here" id="two">' in folded.body
+    assert (
+        folded.body.index('<h2 id="one">') < folded.body.index("some words") < folded.body.index("<details")
+    )
+    anchors, read = (
+        [re.findall(r'id="(.*?)"', doc.body) for doc in (whole, folded)],
+        [re.sub("<[^>]*>", " ", doc.body).split() for doc in (whole, folded)],
+    )
+    assert anchors[0] == anchors[1]
+    assert read[0] == read[1]
+    assert whole.sections == folded.sections
+
+
 def test_a_link_that_leads_nowhere_is_named(made, tmp_path):
     """Controls: a page that is gone, an anchor that is not there, one outside, a picture of another."""
     place, _ = made
