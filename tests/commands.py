@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from verifiable_dp.cli import main
+from verifiable_dp.targets import opened
 
 CAGED = "TEST_CAGE" in os.environ  # whether audits run in a cage
 writes_files = pytest.mark.skipif(CAGED, reason="its code writes files, as it cannot in a cage")
@@ -28,6 +29,7 @@ def run(folder, *arguments):
     words = [str(argument) for argument in arguments]
     with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", ["verifiable-dp", *words])  # which the record names
+        patched.setattr(opened, "ran_before", lambda: "")  # as in a process of its own
         done = CliRunner().invoke(main, words)
     # What it imported from there is not what another test means by the same name.
     for name in set(loaded) - before:

@@ -89,6 +89,7 @@ def isolated(
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
         return finish(**made, request=request, kept=kept, opened=read if why and caged.root else None)
+    before = "" if child.unforkable() else opened.ran_before()
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:
         made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged)
@@ -100,6 +101,7 @@ def isolated(
         elif request is not None:
             answers.of_strangers(made["draft"], request.as_dict())
         kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
+        kept |= {"ran_before": before} if before else {}
         made = _condensed(made)
     heard = caged.opened if caged.root else None
     report = finish(**checked(made, request), request=request, kept=kept, opened=heard)

@@ -129,21 +129,24 @@ class RecordOrigin:
             raise InputError(f"max_age: the record was requested at {made}, more than {self.max_age} ago")
 
     def _known(self, record: Record, asked: RequestEntry | None) -> None:
-        """Refuse a command of which nobody can tell what it runs."""
+        """Refuse what nobody can tell of: which file a command runs, and what had changed what it found."""
+        asks, facts = "commit" if self.commit else "source", record.provenance
+        loaded = facts.in_process or facts.ran_before or (asked and asked.target.kind in _IN_MEMORY)
+        if loaded and not record.target.ours:
+            raise InputError(
+                f"{asks}: {record.target.name} was loaded in a process in which other code had run, or in a "
+                "copy of it, so we do not know what it read and what changed it; audit it by name "
+                "(file.py:name) with the command verifiable-dp audit"
+            )
         if asked is not None and asked.target.kind == "command" and not asked.target.files:
             raise InputError(
-                f"{'commit' if self.commit else 'source'}: we cannot tell which file {record.target.name!r} "
+                f"{asks}: we cannot tell which file {record.target.name!r} "
                 "runs; name the program by its path, or an interpreter such as python and then its file, and "
                 "audit again"
             )
 
     def _committed(self, record: Record, asked: RequestEntry | None = None) -> None:
         facts = record.provenance
-        if not record.target.ours and (facts.in_process or (asked and asked.target.kind in _IN_MEMORY)):
-            raise InputError(
-                f"commit: {record.target.name} was loaded before the audit began, so what it read and what "
-                "changed it then are unknown; audit it by name (file.py:name) in a process of its own"
-            )
         place = facts if record.target.ours else facts.target
         if not record.target.ours:
             self._placed(record)

@@ -70,6 +70,11 @@ def leave_out() -> None:
     _PROCESS.variables = _set({_SAFE: "1", _NAMED: os.pathsep.join(left) or None})
 
 
+def of_command() -> bool:
+    """Whether this process began as a command, before which nothing of targets was found."""
+    return bool(_PROCESS.path)
+
+
 def _trees() -> set[str]:
     """The repositories, from their tops on, of the current folder and of the code that the command names.
 

@@ -14,6 +14,11 @@ def notes(record: Record) -> list[str]:
         found.append(
             f"the audited code ran in the process of the audit, {why}, where it can end or change the audit"
         )
+    if made.ran_before:
+        found.append(
+            f"the audit ran in a copy of a process in which other code had run ({made.ran_before}): that may "
+            "have changed modules, settings and where imports look"
+        )
     if made.cage:
         found.append(f"the audited code ran in a cage: {', '.join(made.cage)}")
     if made.counted is not None:

@@ -106,6 +106,13 @@ class Provenance(RecordEntry, frozen=True):
             "if it did not."
         ),
     ] = None
+    ran_before: Annotated[
+        Text | None,
+        said(
+            "A file of the code that had run in the process of which the audit's was a copy, and may have "
+            "changed what it found; absent if there was none."
+        ),
+    ] = None
     cage: Annotated[
         tuple[Text, ...] | None,
         said("Isolation of the audited code, as far as the system allowed; absent if there was none."),

@@ -33,6 +33,7 @@ _FACTS = (
     "target",
     "ci",
     "in_process",
+    "ran_before",
     "cage",
     "counted",
     "resumed",

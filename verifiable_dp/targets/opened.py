@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import sysconfig
 import threading
 import urllib.parse
 from collections.abc import Collection, Iterator
@@ -209,6 +210,21 @@ def forget() -> None:
         top = name.partition(".")[0]
         if top in others or (top in tops and name in theirs):
             del sys.modules[name]
+
+
+def ran_before() -> str:
+    """A file of no library that has run here, of whose changes nobody knows: of a script, tests, a notebook.
+
+    Empty if this process is a command of ours, and has run nothing else.
+    """
+    main = sys.modules["__main__"]
+    place = os.path.realpath(vars(main).get("__file__") or os.curdir)
+    scripts = {os.path.realpath(sysconfig.get_path("scripts", one)) for one in sysconfig.get_scheme_names()}
+    scripts.add(os.path.realpath(os.path.dirname(sys.executable)))
+    if not (paths.of_command() and (is_installed(place) or os.path.dirname(place) in scripts)):
+        return place
+    others = (one for one in [*sys.modules.values()] if one is not main and _is_theirs(one))
+    return next((str(vars(one).get("__file__") or next(iter(one.__path__))) for one in others), "")
 
 
 def _is_found_elsewhere(name: str) -> bool:
