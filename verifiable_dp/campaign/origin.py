@@ -157,7 +157,8 @@ class RecordOrigin:
             which = f" ({', '.join(differs[:3])})" if differs else ""
             raise InputError(
                 f"commit: the record is from {place.commit} with uncommitted changes{which}; commit the "
-                "files that run and the files that they read, and audit again"
+                "files that run and the files that they read, check out all others, submodules too, and "
+                "audit again"
             )
 
     def _placed(self, record: Record) -> None:

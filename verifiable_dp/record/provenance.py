@@ -34,7 +34,8 @@ _CLEAN = (
     "core.pager=cat",
     "safe.bareRepository=explicit",
 )
-_FOLDER, _FILES, _LINK = b"40000", (b"100644", b"100755", b"100664"), b"120000"  # modes
+# Modes of a tree's entries.
+_FOLDER, _FILES, _LINK, _MODULE = b"40000", (b"100644", b"100755", b"100664"), b"120000", b"160000"
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -90,7 +91,9 @@ class _Head:
     def blobs(self, folder: Path, *places: str) -> dict[str, str]:
         """The files at or below some places in a folder, and the names of their contents.
 
-        The name of a link ends with a slash. They are none where the repository is not what its names say.
+        The name of a link ends with a slash. Of a submodule they are those of its commit; of one that is not
+        checked out there is its own path, without the name of a content. They are none where the repository
+        is not what its names say.
         """
         try:
             inside = folder.resolve().relative_to(self.top)
@@ -114,7 +117,8 @@ class _Head:
             for path, content in zip(level, self._objects("tree", level.values()), strict=True):
                 for mode, name, of in _entries(content, len(self.commit) // 2):
                     where = (*path, name)
-                    if not any(one[: len(where)] == where[: len(one)] for one in wanted):
+                    asked = [one[len(where) :] for one in wanted if one[: len(where)] == where[: len(one)]]
+                    if not asked:
                         continue
                     if mode == _FOLDER:
                         below[where] = of
@@ -122,7 +126,22 @@ class _Head:
                         yield "/".join(where), of
                     elif mode == _LINK:
                         yield "/".join((*where, "")), of
+                    elif mode == _MODULE:
+                        yield from self._module(where, of, asked)
             level = below
+
+    def _module(
+        self, where: tuple[str, ...], commit: str, wanted: Sequence[tuple[str, ...]]
+    ) -> Iterator[tuple[str, str]]:
+        """As `_files`, of a submodule: where its commit is not there, its path without name of a content."""
+        inner = _Head(self.top.joinpath(*where), commit)
+        try:
+            if not os.path.lexists(inner.top / ".git"):
+                raise _ForgedError
+            found = [("/".join((*where, name)), of) for name, of in inner._files(inner._tree(), wanted)]
+        except _ForgedError:
+            found = [("/".join(where), "")]
+        yield from found
 
     def _objects(self, kind: str, names: Iterable[str]) -> list[bytes]:
         """The contents of some objects, each of which is what its name says."""
@@ -234,7 +253,7 @@ def _differing(head: _Head, those: Mapping[str, str]) -> list[str]:
     One that was `targets.opened.ABSENT` must not be in it. Of what the commit has and is not there, some.
     """
     whole = head.blobs(head.top, os.curdir)
-    missing = (name for name in whole if not _is_there(head.top / name))
+    missing = (name for name, blob in whole.items() if not blob or not _is_there(head.top / name))
     found = [
         name
         for name, digest in those.items()

@@ -110,6 +110,75 @@ def test_nothing_of_the_commit_may_be_missing(linked):
     assert found()["differs"] == ["scale.txt"]
 
 
+@pytest.fixture
+def outer(linked, tmp_path):
+    """A repository with a submodule in `vendor`, which has one itself."""
+    for name, inner in (("deep", None), ("vendor", "deep")):
+        place = tmp_path / name
+        place.mkdir()
+        git(place, "init", "-q")
+        (place / "settings.py").write_text("SCALE = 0\n")
+        if inner:
+            added(place, tmp_path / inner, inner)
+        git(place, "add", "-A")
+        git(place, "commit", "-qm", "one")
+    added(linked, tmp_path / "vendor", "vendor")
+    git(linked, *FILES_ALLOWED, "submodule", "--quiet", "update", "--init", "--recursive")
+    git(linked, "commit", "-qm", "more")
+    return linked
+
+
+FILES_ALLOWED = ("-c", "protocol.file.allow=always")
+
+
+def added(folder, module, name):
+    git(folder, *FILES_ALLOWED, "submodule", "--quiet", "add", str(module), name)
+
+
+@pytest.mark.parametrize(
+    ("done", "differs"),
+    [
+        ("nothing", []),
+        ("changed", ["vendor/deep/settings.py"]),
+        ("removed", ["vendor/settings.py"]),
+        ("another commit", ["vendor/more.py"]),
+        ("not there", ["vendor"]),
+        ("a file there", ["vendor"]),
+        ("not there within", ["vendor/deep"]),
+    ],
+)
+def test_submodules_are_files_of_a_commit(done, differs, outer, tmp_path):
+    """Broken variant: of a submodule that is not checked out nothing is missing, and code may ask for it.
+
+    Controls: one that is checked out, with what code reads in it; one that has a later commit, too.
+    """
+    place, read = outer / "vendor", ["vendor/settings.py", "vendor/deep/settings.py"]
+    if done == "changed":
+        (place / "deep/settings.py").write_text("SCALE = 1\n")
+    elif done == "removed":
+        (place / "settings.py").unlink()
+    elif done == "another commit":
+        (place / "more.py").write_text("SCALE = 1\n")
+        git(place, "add", "-A")
+        git(place, "commit", "-qm", "more")
+        assert not place_of(outer, read)["dirty"]  # what it reads is as it was
+        read.append("vendor/more.py")
+    elif done == "not there within":
+        shutil.rmtree(place / "deep")
+        (place / "deep").mkdir()
+    elif done != "nothing":
+        shutil.rmtree(place)
+        place.touch() if done == "a file there" else place.mkdir()
+    found = place_of(outer, [name for name in read if (outer / name).is_file()])
+    assert found.get("differs", []) == differs
+    assert found["dirty"] is bool(differs)
+
+
+def place_of(folder, read):
+    opened = {name: file_digest(folder / name) for name in read}
+    return provenance.place(str(folder / "a.py"), run={"a.py": file_digest(folder / "a.py")}, opened=opened)
+
+
 def test_two_requests_have_two_places(folder, tmp_path):
     for name in ("one", "two"):
         asked = ("audit", "a.py:right", "--epsilon", 1, "--ask", tmp_path / name / "request.json")

@@ -109,7 +109,7 @@ def test_the_commit_of_a_record(ours):
     said = (
         f"commit: the record is from {'0' * 40} with uncommitted changes{shown}; commit the files that run "
         "and "
-        "the files that they read, and audit again"
+        "the files that they read, check out all others, submodules too, and audit again"
     )
     refused(lambda: wanted._committed(committed(ours, dirty=True, differs=("a", "b", "c", "d"))), said)
     without = said.replace(shown, "")
