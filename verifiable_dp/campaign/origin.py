@@ -7,6 +7,7 @@ is here today is compared with that code; nothing of it is run.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import time
@@ -163,10 +164,15 @@ class RecordOrigin:
 
     def _placed(self, record: Record) -> None:
         """Refuse another file of the commit that has the same name in another folder."""
-        there, named = record.provenance.target.place, record.target.source.path
-        top = files.checkout(Path.cwd())
-        wanted = os.path.relpath(named, top or Path.cwd()).replace(os.sep, "/")
-        if there is not None and there not in (wanted, f"src/{wanted}"):
+        target, named = record.provenance.target, record.target.source.path
+        top, given = files.checkout(Path.cwd()) or Path.cwd(), Path(record.target.name.rpartition(":")[0])
+        if named and given.suffix == ".py":  # which may take the code from a module of its package
+            outside = [*itertools.takewhile(lambda part: part != Path(named).parts[0], given.parts)]
+            folders = [Path(), Path(*outside)]
+        else:
+            folders = [Path(), *([] if target.twin else [top / "src"])]
+        wanted, *others = (os.path.relpath(one / named, top).replace(os.sep, "/") for one in folders)
+        if (there := target.place) is not None and there not in (wanted, *others):
             raise InputError(
                 f"commit: the record is about {there}, and from here {named} is {wanted}; judge in the "
                 "folder of a checkout in which it was audited"
@@ -182,6 +188,11 @@ class RecordOrigin:
         with contextlib.chdir(source):
             whole = None if asked is None else asked.as_dict()
             begun = [Path(record.target.source.path)] if whole is None else asking.places_in(whole)
+            if not begun:
+                raise InputError(
+                    f"source: we did not find {record.target.name} from {str(source)!r}; give the folder in "
+                    "which its package lies, such as src, or set PYTHONPATH"
+                )
             for place in begun:
                 if not place.resolve().is_relative_to(Path.cwd().resolve()):
                     raise InputError(
@@ -205,6 +216,11 @@ class RecordOrigin:
                     "what the code read above it is not known; audit in a checkout"
                 )
             root = Path("" if whole is None else asking.root_in(whole))
+            if not Path.cwd().resolve().is_relative_to(root.resolve()):
+                raise InputError(
+                    f"source: {str(root)!r}, in which the code lies, is a repository within {str(source)!r}: "
+                    "what the code read outside of it is not known; audit in that folder, and give it"
+                )
             read = dict(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):

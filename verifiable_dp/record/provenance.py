@@ -228,13 +228,16 @@ def place(
         known |= {**dict.fromkeys(links, ""), last: digest}
     known |= opened or {}
     differs = _differing(head, known)
+    there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
+    twin = there.removeprefix(_SOURCES)
     remote = _git(head.top, "config", "--get", "remote.origin.url")
     return {
         "repository": _without_login(remote.decode("utf-8", "replace").strip()),
         "commit": head.commit,
         "dirty": found is None or bool(differs),
-        "place": (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix(),
+        "place": there,
         **read,
+        **({"twin": True} if there.startswith(_SOURCES) and head.blobs(head.top, twin) else {}),
         **({"differs": differs} if differs else {}),
     }
 
@@ -273,6 +276,7 @@ def _differs(top: Path, name: str, blob: str, digest: str) -> bool:
     )
 
 
+_SOURCES = "src/"  # the folder from which a module is found that is named without it
 _MISSING = 20  # of the files that are missing, how many are named
 
 

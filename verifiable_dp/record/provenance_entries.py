@@ -23,6 +23,10 @@ class Checkout(RecordEntry, frozen=True):
     place: Annotated[
         str | None, said("Path of the audited file from the top of its repository; absent if it is in none.")
     ] = None
+    twin: Annotated[
+        bool | None,
+        said("True if the file is below src and the commit has one of the same path without src, too."),
+    ] = None
     opened: Annotated[
         Mapping[str, Sha256] | None,
         said(

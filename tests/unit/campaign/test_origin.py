@@ -573,6 +573,84 @@ def test_a_file_of_the_same_name_is_another_one(folder, monkeypatch):
         RecordOrigin(commit=head(folder)).check(record)
 
 
+RELEASE = "def release(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+SHORT = ("--epsilon", 1, "--runs", 400, "--request", "kept/request.json", "--json", "kept/record.json")
+
+
+def kept_of(folder, target):
+    shutil.rmtree(folder / "kept", ignore_errors=True)
+    assert run(folder, "audit", target, *SHORT).exit_code in (0, 3)
+    return vdp.verify(folder / "kept/record.json").parsed
+
+
+@pytest.mark.parametrize("target", ["pkg.mine:release", "pkg.named:release", "src/pkg/named.py:release"])
+def test_a_module_is_the_file_that_was_found(target, tmp_path, monkeypatch):
+    """Broken variant: it is looked up from the current folder, so that right code is of no commit.
+
+    Controls: a path to the file; a name that the module imports from another file.
+    """
+    inside = tmp_path / "src/pkg"
+    inside.mkdir(parents=True)
+    for name, text in (("__init__", ""), ("mine", RELEASE), ("named", "from pkg.mine import release\n")):
+        (inside / f"{name}.py").write_text(text)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path / "src"))
+        record = kept_of(tmp_path, target)
+    there = record.provenance.target
+    assert (there.place, there.commit, there.dirty) == ("src/pkg/mine.py", head(tmp_path), False)
+    RecordOrigin(commit=head(tmp_path)).check(record)
+    if not target.startswith("src"):
+        RecordOrigin(source=tmp_path / "src").check(record)
+        with pytest.raises(
+            InputError, match=r"we did not find pkg\..*; give the folder in which its package"
+        ):
+            RecordOrigin(source=tmp_path).check(record)
+
+
+@pytest.mark.parametrize("target", ["mine.py:release", "mine:release", "pkg.mine:release"])
+@pytest.mark.parametrize("others", [True, False])
+def test_only_a_module_is_looked_for_in_src(target, others, tmp_path, monkeypatch):
+    """Broken variants: a file in src is the file of this name at the top; a module is, though both are there.
+
+    Control: a module that the commit has only in src.
+    """
+    inside = tmp_path / "src"
+    for folder in (inside, inside / "pkg", tmp_path / "pkg"):
+        folder.mkdir()
+        if others or folder != tmp_path / "pkg":
+            (folder / "mine.py").write_text(RELEASE)
+    if others:
+        (tmp_path / "mine.py").write_text(RELEASE.replace("rng.laplace(0, 1, size)", "0"))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    record = kept_of(inside, target)
+    monkeypatch.chdir(tmp_path)
+    holds = not others and not target.startswith("mine.py")
+    with contextlib.nullcontext() if holds else pytest.raises(InputError, match=r"the record is about src/"):
+        RecordOrigin(commit=head(tmp_path)).check(record)
+    monkeypatch.chdir(inside)
+    RecordOrigin(commit=head(tmp_path)).check(record)
+
+
+def test_what_lies_around_a_repository_is_not_compared(reads, tmp_path, monkeypatch):
+    """Broken variant: --source compares a folder of which only the code's repository was noted.
+
+    Control: the repository, and a folder below it.
+    """
+    place = tmp_path / "outer"
+    shutil.copytree(reads, place / "vendor")
+    git(place, "init", "-q")
+    record = kept_of(place, "vendor/mine.py:release")
+    with pytest.raises(InputError, match="is a repository within"):
+        RecordOrigin(source=place).check(record)
+    RecordOrigin(source=place / "vendor").check(kept_of(place / "vendor", "mine.py:release"))
+
+
 TRIES = """
 try:
     open(PLACE / "more.txt").read()
