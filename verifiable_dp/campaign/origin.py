@@ -139,6 +139,12 @@ class RecordOrigin:
                 "copy of it, so we do not know what it read and what changed it; audit it by name "
                 "(file.py:name) with the command verifiable-dp audit"
             )
+        if filtered := facts.target.filtered:
+            raise InputError(
+                f"{asks}: git changes {filtered[0]} as it checks it out (Git LFS or another filter, ident or "
+                "an encoding in .gitattributes), so it may be another file in production; run git lfs pull or "
+                "remove the attribute, and audit again"
+            )
         if asked is not None and asked.target.kind == "command" and not asked.target.files:
             raise InputError(
                 f"{asks}: we cannot tell which file {record.target.name!r} "

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import JsonDict
@@ -32,6 +32,7 @@ _CLEAN = (
     f"core.hooksPath={os.devnull}",
     "safe.directory=*",
     "core.pager=cat",
+    f"core.attributesFile={os.devnull}",
     "safe.bareRepository=explicit",
 )
 # Modes of a tree's entries.
@@ -130,6 +131,22 @@ class _Head:
                         yield from self._module(where, of, asked)
             level = below
 
+    def filtered(self, names: Sequence[str]) -> set[str]:
+        """Those files that git changes as it checks them out, or of which it does not say otherwise."""
+        asked = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
+        said = _git(self.top, "check-attr", "-z", "--stdin", *_CHANGING, given=asked)
+        words = said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        found = dict(zip(zip(words[::3], words[1::3], strict=False), words[2::3], strict=False))
+        return {name for name in names if any(found.get((name, one)) not in _KEEPS for one in _CHANGING)}
+
+    def stored(self, blob: str) -> str:
+        """The SHA-256 of what Git LFS puts in the place of a content; empty if that is not a pointer."""
+        try:
+            found = re.fullmatch(_POINTER, self._objects("blob", [blob])[0])
+        except _ForgedError:
+            return ""
+        return found[1].decode() if found else ""
+
     def _module(
         self, where: tuple[str, ...], commit: str, wanted: Sequence[tuple[str, ...]]
     ) -> Iterator[tuple[str, str]]:
@@ -159,6 +176,9 @@ class _Head:
 
 
 _NAME = rb"[0-9a-f]{40}|[0-9a-f]{64}"
+# Attributes with which git writes another file than the commit has, and what they are if it does not.
+_CHANGING, _KEEPS = ("filter", "ident", "working-tree-encoding"), ("unspecified", "unset")
+_POINTER = rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n(?:.*\n)*"
 
 
 def _named(kind: str, content: bytes, like: str) -> str:
@@ -227,7 +247,7 @@ def place(
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
     known |= opened or {}
-    differs = _differing(head, known)
+    differs, filtered = _differing(head, known)
     there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
     twin = there.removeprefix(_SOURCES)
     remote = _git(head.top, "config", "--get", "remote.origin.url")
@@ -239,6 +259,7 @@ def place(
         **read,
         **({"twin": True} if there.startswith(_SOURCES) and head.blobs(head.top, twin) else {}),
         **({"differs": differs} if differs else {}),
+        **({"filtered": filtered} if filtered else {}),
     }
 
 
@@ -250,19 +271,30 @@ def _reached(top: Path, file: Path) -> list[str]:
     return [*(f"{one}/" for one in names), name]
 
 
-def _differing(head: _Head, those: Mapping[str, str]) -> list[str]:
+def _differing(head: _Head, those: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Which of these files are not in the last commit, or not as it is there, or have another SHA-256.
 
     One that was `targets.opened.ABSENT` must not be in it. Of what the commit has and is not there, some.
+    Then those that git changes as it checks them out; one that Git LFS has brought is as its pointer says.
     """
     whole = head.blobs(head.top, os.curdir)
+    above = {str(folder / ".gitattributes") for name in those for folder in PurePosixPath(name).parents}
+    rules = {name: "" for name in above if os.path.lexists(head.top / name)}
     missing = (name for name, blob in whole.items() if not blob or not _is_there(head.top / name))
+    filtered = head.filtered([name for name in those if name in whole and not name.endswith("/")])
+    brought = {name for name in filtered if _is_stored(head, name, whole[name])}
     found = [
         name
-        for name, digest in those.items()
+        for name, digest in {**rules, **those}.items()
         if (name in whole if digest == ABSENT else _differs(head.top, name, whole.get(name, ""), digest))
+        and name not in brought
     ]
-    return sorted({*found, *itertools.islice(missing, _MISSING)})
+    return sorted({*found, *itertools.islice(missing, _MISSING)}), sorted(filtered - brought)
+
+
+def _is_stored(head: _Head, name: str, blob: str) -> bool:
+    place = head.top / name
+    return place.is_file() and hashlib.sha256(place.read_bytes()).hexdigest() == head.stored(blob)
 
 
 def _is_there(place: Path) -> bool:

@@ -45,6 +45,13 @@ class Checkout(RecordEntry, frozen=True):
             "twenty; absent if there are none."
         ),
     ] = None
+    filtered: Annotated[
+        tuple[Text, ...] | None,
+        said(
+            "Files that ran or were read and that git changes as it checks them out, as its attributes say; "
+            "not one that Git LFS brought as its pointer says. Absent if there are none."
+        ),
+    ] = None
 
 
 class Ci(RecordEntry, frozen=True):

@@ -1,6 +1,7 @@
 """A record speaks of the code of its day: of which code, commit and question it is, and how old."""
 
 import contextlib
+import hashlib
 import importlib.util
 import json
 import os
@@ -177,6 +178,62 @@ def test_submodules_are_files_of_a_commit(done, differs, outer, tmp_path):
 def place_of(folder, read):
     opened = {name: file_digest(folder / name) for name in read}
     return provenance.place(str(folder / "a.py"), run={"a.py": file_digest(folder / "a.py")}, opened=opened)
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {}\n"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "there", "filtered"),
+    [
+        ("scale filter=lfs -text", "pointer", True),
+        ("[attr]stored filter=lfs\n*a* stored", "pointer", True),
+        ("scale filter=lfs -text", "content", False),
+        ("scale filter=lfs -text", "another content", True),
+        ("1 ident", "pointer", True),
+        ("1 working-tree-encoding=latin-1", "pointer", True),
+        ("2 filter=lfs", "pointer", False),
+        ("scale text eol=lf", "pointer", False),
+        ("* filter=lfs\nscale -filter\n1 -filter\n*.py !filter", "pointer", False),
+    ],
+)
+def test_what_git_changes_as_it_checks_out_is_not_what_the_commit_has(attributes, there, filtered, linked):
+    """Broken variants: a pointer of Git LFS counts as the file; what LFS brought is not the commit's."""
+    content = b"0\n"
+    pointer = POINTER.format(hashlib.sha256(content).hexdigest(), len(content)).encode()
+    (linked / "scale").unlink()
+    (linked / "scale").write_bytes(pointer)
+    (linked / ".gitattributes").write_text(f"{attributes}\n")
+    git(linked, "add", "-A")
+    git(linked, "commit", "-qm", "two")
+    if there != "pointer":
+        (linked / "scale").write_bytes(content if there == "content" else b"1\n")
+    found = place_of(linked, ["scale", "1"])
+    assert bool(found.get("filtered")) is filtered
+    assert found["dirty"] is (there == "another content")
+    (linked / ".gitattributes").write_text("# none\n")
+    assert ".gitattributes" in place_of(linked, ["scale"])["differs"]
+
+
+def test_attributes_that_are_in_no_commit_hide_nothing(linked):
+    (linked / "data").mkdir()
+    (linked / "data/scale").write_text("1\n")
+    (linked / ".gitattributes").write_text("scale filter=lfs\n")
+    git(linked, "add", "-A")
+    git(linked, "commit", "-qm", "two")
+    assert place_of(linked, ["data/scale"])["filtered"] == ["data/scale"]
+    (linked / "data/.gitattributes").write_text("scale -filter\n")
+    assert place_of(linked, ["data/scale"])["differs"] == ["data/.gitattributes"]
+
+
+def test_a_record_of_what_git_changes_is_refused(folder):
+    record = vdp.verify(folder / "kept/record.json").parsed
+    place = {**record.as_dict()["provenance"]["target"], "filtered": ["scale"]}
+    facts = {**record.as_dict()["provenance"], "target": place}
+    other = Record.of(sealed({**record.as_dict(), "provenance": facts}))
+    for expected in ({"commit": head(folder)}, {"source": folder}):
+        with pytest.raises(InputError, match="git changes scale as it checks it out"):
+            RecordOrigin(**expected).check(other)
 
 
 def test_two_requests_have_two_places(folder, tmp_path):
