@@ -17,7 +17,7 @@ from verifiable_dp.auditing.request import (
 from verifiable_dp.core import engine, plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence import upper
+from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.requests import RequestEntry
@@ -99,6 +99,9 @@ def isolated(
             made = _judged_here(made, request)
         elif request is not None:
             answers.of_strangers(made["draft"], request.as_dict())
+        if (refused := opened.refused(caged.opened)) and made["draft"]["checks"]:  # of privacy
+            checks = [*made["draft"]["checks"], origins.refused_by_cage(refused).as_dict()]
+            made = {**made, "draft": {**made["draft"], "checks": checks}}
         kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
         made = _condensed(made)
     heard = caged.opened if caged.root else None
