@@ -104,6 +104,15 @@ def here() -> tuple[str, dict[str, str]]:
     return (_Listening.root, _Listening.found) if _Listening.root else ("", {})
 
 
+def note(place: str) -> None:
+    """Note a file as one that the code reads, which it has read in another place."""
+    _Listening.busy.here = True
+    try:
+        _put(place)
+    finally:
+        del _Listening.busy.here
+
+
 def digest(root: Path, name: str) -> str:
     """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if it is elsewhere or cannot be read."""
     with suppress(OSError):
