@@ -222,6 +222,7 @@ def _note(place: str, *, listed: bool = False) -> None:
     """Note a file, or that there is none, and the links on the way to it; not a folder that is `listed`."""
     links, file = files.way(place)
     if all(map(is_installed, (os.path.abspath(place), file))):
+        _note_copy(file)
         return
     for link in links:
         _put(link, "/")
@@ -230,6 +231,20 @@ def _note(place: str, *, listed: bool = False) -> None:
     )
     if not unread:
         _put(file)
+
+
+def _note_copy(file: str) -> None:
+    """Note the files of which an installed one is a copy: as read if they are the same, else as unknown."""
+    source = importlib.util.source_from_cache(file) if _is_cache(file) else file
+    if file.startswith(_OURS) or not (name := paths.in_packages(source)):
+        return
+    for folder in ("", "src"):
+        place = os.path.join(_Listening.root, folder, name)
+        if os.path.isfile(place) and not is_installed(place):
+            if Path(place).read_bytes() == Path(source).read_bytes():
+                _put(place)
+            else:
+                _put_unknown(place)
 
 
 def _is_cache(file: str) -> bool:

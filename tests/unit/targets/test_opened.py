@@ -240,6 +240,23 @@ def test_what_code_has_us_read_is_heard(place):
     assert set(found) == {"a.txt"}
 
 
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_a_file_of_which_an_installed_one_is_a_copy_is_noted(folder, place, monkeypatch):
+    """Whenever it is imported, and data of a package, too. Control: what the repository has no file of."""
+    site = place / "site-packages"
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(site)})
+    monkeypatch.setattr(paths, "_PACKAGES", {*paths._PACKAGES, str(site)})
+    for name in ("same.txt", "other.txt", "alone.txt"):
+        (site / name).write_text(name)
+    (place / folder).mkdir(exist_ok=True)
+    (place / folder / "same.txt").write_text("same.txt")
+    (place / folder / "other.txt").write_text("changed since")
+    with opened.noted(str(place)) as found:
+        code("[open(site / f'{name}.txt').close() for name in ('same', 'other', 'alone')]", site=site)
+    inside = "" if folder == "." else f"{folder}/"
+    assert found == {f"{inside}same.txt": sha256("same.txt"), f"{inside}other.txt": opened.NOWHERE}
+
+
 FOLDERS = {
     "os.open": "os.close(os.open('a.txt', os.O_RDONLY, dir_fd=folder))",
     "os.link": "os.link('a.txt', target, src_dir_fd=folder)",
