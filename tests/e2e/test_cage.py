@@ -353,6 +353,8 @@ def test_what_a_cage_refuses_to_the_code_is_a_lead(tmp_path):
         {"./settings.lock": "e" * 64},
     )
     assert "asked for what its cage refuses ('settings.lock')" in done.stdout
+    again = run(tmp_path, "verify", "r.json", "--rerun", "--cage", "required")
+    assert again.exit_code == 0, again.stderr
     done = run(tmp_path, "audit", "b.py:right", *options, "--json", "b.json")
     names = [one["name"] for one in vdp.verify(tmp_path / "b.json").record["checks"]]
     assert "refused by the cage" not in names
