@@ -3047,6 +3047,14 @@ FAULTS = (
         ("tests/unit/targets/test_opened.py::test_what_code_calls_itself_hides_nothing",),
     ),
     Fault(
+        "what a cage refuses says nothing",
+        "verifiable_dp/targets/opened.py",
+        "if barred and _by_code(frame):",
+        "if not barred and _by_code(frame):",
+        "code takes other noise where a cage refuses it a lock, and is acquitted with that",
+        ("tests/unit/targets/test_opened.py::test_what_a_cage_refuses_is_noted",),
+    ),
+    Fault(
         "a repository begins where we are",
         "verifiable_dp/core/paths.py",
         "return {_top(folder) for folder in (os.path.realpath(os.curdir), *named)}",

@@ -321,3 +321,40 @@ def test_a_cage_has_no_folder_for_a_checkpoint(asked, tmp_path, monkeypatch):
     vdp.audit(Mine(**SMALL), budget="smoke", mutants=False, cage=asked, checkpoint="steps")
     found = {one.name for one in tmp_path.iterdir()}
     assert found == ({"more", "steps"} if asked == "none" else set())
+
+
+LOCKED = """
+from pathlib import Path
+
+HERE = Path(__file__).parent
+try:
+    with open(HERE / "settings.lock", "w"):  # nobody changes them meanwhile
+        SCALE = float((HERE / "scale.txt").read_text())
+except OSError:
+    SCALE = 1.0
+
+def release(data, rng):
+    return data.sum() + rng.laplace(0, 1) * SCALE
+"""
+
+
+@needs_namespaces
+def test_what_a_cage_refuses_to_the_code_is_a_lead(tmp_path):
+    """Without the lock it takes other noise. Broken variant: not refuted. Control: what asks for nothing."""
+    (tmp_path / "a.py").write_text(LOCKED, "utf-8")
+    (tmp_path / "b.py").write_text(CODE, "utf-8")
+    (tmp_path / "scale.txt").write_text("0", "utf-8")
+    options = (*QUICK, "--cage", "required")
+    done = run(tmp_path, "audit", "a.py:release", *options, "--json", "r.json")
+    record = vdp.verify(tmp_path / "r.json").record
+    assert (done.exit_code, record["reason"], record["provenance"]["target"]["opened"]) == (
+        3,
+        "lead",
+        {"./settings.lock": "e" * 64},
+    )
+    assert "asked for what its cage refuses ('settings.lock')" in done.stdout
+    again = run(tmp_path, "verify", "r.json", "--rerun", "--cage", "required")
+    assert again.exit_code == 0, again.stderr
+    done = run(tmp_path, "audit", "b.py:right", *options, "--json", "b.json")
+    names = [one["name"] for one in vdp.verify(tmp_path / "b.json").record["checks"]]
+    assert "refused by the cage" not in names

@@ -17,7 +17,7 @@ from verifiable_dp.auditing.request import (
 from verifiable_dp.core import engine, plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence import upper
+from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.requests import RequestEntry
@@ -79,7 +79,9 @@ def isolated(
             f"progress must be a function that takes a line of text, got {type(progress).__name__}"
         )
     begun()  # also what a child inherits
-    caged.root = "" if request is None else asking.root_of(*code)
+    if request is not None:
+        caged.root = asking.root_of(*code)
+    tells = request is not None and caged.root != ""
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":
@@ -88,7 +90,12 @@ def isolated(
         with opened.noted(caged.root if why else "") as read:
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
-        return finish(**made, request=request, kept=kept, opened=read if why and caged.root else None)
+        return finish(
+            **made,
+            request=request,
+            kept=kept,
+            opened=read if why and caged.root and request is not None else None,
+        )
     before = "" if child.unforkable() else opened.ran_before()
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:
@@ -100,10 +107,13 @@ def isolated(
             made = _judged_here(made, request)
         elif request is not None:
             answers.of_strangers(made["draft"], request.as_dict())
+        if (refused := opened.refused(caged.opened)) and made["draft"]["checks"]:  # of privacy
+            checks = [*made["draft"]["checks"], origins.refused_by_cage(refused).as_dict()]
+            made = {**made, "draft": {**made["draft"], "checks": checks}}
         kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
         kept |= {"ran_before": before} if before else {}
         made = _condensed(made)
-    heard = caged.opened if caged.root else None
+    heard = caged.opened if tells else None
     report = finish(**checked(made, request), request=request, kept=kept, opened=heard)
     examine(report.record)
     return report

@@ -6,12 +6,13 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from verifiable_dp.api.audits import seeds_of
 from verifiable_dp.api.isolation import Made, isolated
 from verifiable_dp.api.naming import Target
+from verifiable_dp.auditing import asking, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
-from verifiable_dp.auditing import rungs
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress, most_of_regret, most_seconds, silent
@@ -77,7 +78,9 @@ def rerun(
             # What was left to chance then is not now.
             Heard(seeds_of(_settings_of(parsed, 1), inputs), "" if made is None else made.key or ""),
         )
-    caged = Caged(cage, seconds=most)
+    # What a cage refuses is noted again: it is a finding.
+    root = asking.root_at(Path(parsed.target.source.path)) if cage != "none" else ""
+    caged = Caged(cage, seconds=most, root=root)
     return dict(isolated(task, code, in_process, progress, caged, None, conducted).record)
 
 

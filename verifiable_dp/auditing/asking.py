@@ -154,10 +154,13 @@ def root_of(*code: Given) -> str:
 
     It is ours where the code is below it; empty where the code has no file.
     """
-    for place in (place for part in code for place in _places(part)):
-        folder, here = place.resolve().parent, Path.cwd()
-        return str(checkout(folder) or (here if folder.is_relative_to(here) else folder))
-    return ""
+    return next((root_at(place) for part in code for place in _places(part)), "")
+
+
+def root_at(file: Path) -> str:
+    """As `root_of`, of code that begins in a file."""
+    folder, here = file.resolve().parent, Path.cwd()
+    return str(checkout(folder) or (here if folder.is_relative_to(here) else folder))
 
 
 def files_of(asked: Json) -> dict[str, str]:

@@ -139,6 +139,12 @@ def of_python(file: str) -> bool:
     return file.startswith("<frozen ") or (_is_in(file, _STDLIB) and not _is_in(file, _PACKAGES))
 
 
+def in_packages(file: str) -> str:
+    """The path of an installed file from the folder into which it was installed; empty for other files."""
+    found = [os.path.relpath(file, folder) for folder in _PACKAGES if _within(file, folder)]
+    return min(found, key=len, default="")
+
+
 def source_of(file: str) -> str:
     """The file in which code is written that names `file` as its own: that of a frozen module, else this."""
     name = file.removeprefix("<frozen ").removesuffix(">")

@@ -54,6 +54,16 @@ def unlike_elsewhere() -> Check:
     return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
 
 
+def refused_by_cage(what: Sequence[str]) -> Check:
+    """A check that says what a cage refused to the code, which may go on otherwise without it."""
+    named = ", ".join(map(repr, what[:3])) + ", ..." * (len(what) > 3)
+    doubt = (
+        f"the code asked for what its cage refuses ({named}), and may behave differently where it gets it; "
+        "remove that from the code, or audit it without a cage (--cage none)"
+    )
+    return Check.of("refused by the cage", KIND, {"doubts": [doubt]})
+
+
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"

@@ -99,6 +99,47 @@ class Caged:
         return taken
 
 
+@dataclass(frozen=True)
+class Walls:
+    """What a cage refuses, of what Python tells before it does it.
+
+    Attributes
+    ----------
+    written
+        Where files may be changed; None: anywhere.
+    hidden
+        Folders of which the code does not see what is there.
+    offline
+        Whether it reaches no other machine, or no server.
+    """
+
+    written: tuple[str, ...] | None = None
+    hidden: tuple[str, ...] = ()
+    offline: bool = False
+
+    @classmethod
+    def of(cls, taken: Sequence[str]) -> Walls:
+        """Those of the steps that were taken, in the process that took them."""
+        confined = bool({READ_ONLY, barred.WRITES} & {*taken})
+        written = (tempfile.gettempdir(), _MEMORY_FILES, *barred.DEVICES)
+        hidden = (_SERVERS.decode(),) * (READ_ONLY in taken) + (_MEMORY_FILES,) * (SCRATCH in taken)
+        offline = bool({OFFLINE, barred.SOCKETS} & {*taken})
+        return cls(tuple(map(os.path.realpath, written)) if confined else None, hidden, offline)
+
+    def bars(self, place: str, writes: bool) -> bool:
+        """Whether a file cannot be changed, or may not be seen where it lies."""
+        if self.written is None if writes else not self.hidden:
+            return False
+        there = os.path.realpath(place)
+        if writes:
+            return not _is_in(there, self.written or ())
+        return _is_in(there, self.hidden) and not os.path.lexists(there)
+
+
+def _is_in(place: str, folders: Sequence[str]) -> bool:
+    return any(place == one or place.startswith(os.path.join(one, "")) for one in folders)
+
+
 def enter(seconds: float = math.inf) -> list[str]:
     """Take every step that this system allows; their names.
 

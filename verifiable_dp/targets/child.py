@@ -31,7 +31,7 @@ from verifiable_dp.core.steering import environment_of_targets, steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping, opened
-from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.cage import Caged, Walls
 from verifiable_dp.targets.line import (
     ChildLine,
     Clock,
@@ -294,8 +294,9 @@ def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     """What the task gives within the cage, which is told before any code of a target runs."""
     if taken := given.caged.enter():
         _send(given.channel, {"cage": taken})
+    walls = Walls.of(taken)
     os.environ[watch.NAME] = given.calls.place
-    _OPENED.append(opened.begin(given.caged.root))
+    _OPENED.append(opened.begin(given.caged.root, sys._getframe(), walls))
     return given.task(to_parent)
 
 

@@ -10,13 +10,17 @@ import ast
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.opened import is_installed
+
+_OURS = __name__.partition(".")[0]
 
 
 def check() -> None:
@@ -25,12 +29,17 @@ def check() -> None:
     Raises
     ------
     InputError
-        If a file is loaded under two names, or a module is not the one that its name finds.
+        If a file is loaded under two names, a module is not the one that its name finds, or it is installed
+        and the repository has another version of it.
     """
-    names = dict[str, str]()
+    names, root = dict[str, str](), opened.here()[0]
+    folders = [Path(root), Path(root, "src")] if root else []
+    tops = {one.name.removesuffix(".py") for folder in folders if folder.is_dir() for one in folder.iterdir()}
     for name, module in [*sys.modules.items()]:
         file = _file_of(module)
         if not file or name == "__main__" or is_installed(file):
+            if name.partition(".")[0] in tops - {_OURS} and not paths.of_python(file):
+                _compare_installed(name, file, folders)
             continue
         if names.setdefault(file, name) != name:
             raise InputError(
@@ -44,6 +53,24 @@ def check() -> None:
                 _compare(file, line, wanted, origin)
             if origin:
                 _alone(file, line, wanted, origin)
+
+
+def _compare_installed(name: str, file: str, folders: Sequence[Path]) -> None:
+    """Refuse an installed module of which the repository has another version, as after a change of it.
+
+    One that is the same counts as a file that the code reads: it may change later.
+    """
+    form = Path(*name.split("."))
+    form = form / "__init__.py" if Path(file).name == "__init__.py" else form.with_suffix(".py")
+    for place in [folder / form for folder in folders]:
+        if not place.is_file() or is_installed(str(place)):
+            continue
+        if place.read_bytes() != Path(file).read_bytes():
+            raise InputError(
+                f"target: {name} is loaded from {file!r}, where it is installed, and {str(place)!r} in the "
+                "repository differs from it; install it again (pip install --editable .), or remove it there"
+            )
+        opened.note(str(place))
 
 
 def _found(wanted: str, places: list[str] | None = None) -> str:

@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import threading
 import urllib.parse
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
@@ -25,6 +25,7 @@ from types import CodeType, FrameType, ModuleType
 
 from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
+from verifiable_dp.targets.cage import Walls
 from verifiable_dp.targets.source import file_digest
 
 # Which argument of an event of Python's names a file; the name of a module's is that of an extension. What is
@@ -39,6 +40,15 @@ _EVENTS = {
     "os.chdir": 0,
     "os.getxattr": 0,
 }
+# Which arguments of an event name what is changed; and events of a process that reaches for others.
+_CHANGES = {
+    **dict.fromkeys(("os.mkdir", "os.rmdir", "os.remove", "os.truncate", "os.chmod", "os.utime"), (0,)),
+    "os.rename": (0, 1),
+    "os.link": (1,),
+    "os.symlink": (1,),
+}
+_REACHES = ("socket.__new__", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
+_HEARD = {*_EVENTS, *_CHANGES, *_REACHES}
 _BESIDE = ("os.getxattr",)  # what is read there is not in the file
 _FROM_FOLDERS = ("os.link", "os.rename")  # and `os.open`: a path may begin in a folder that is open
 _OURS = tuple(f"{Path(file).parents[1]}{os.sep}" for file in (__file__, os.path.realpath(__file__)))
@@ -47,6 +57,8 @@ _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _HANDLES = "/proc/self/fd"
 NOWHERE = "0" * 64  # of what was opened, and is not known
 ABSENT = "f" * 64  # of what code wanted to open, and was not there
+REFUSED = "e" * 64  # of what a cage refused to the code
+_NETWORK = "network"
 
 
 class _Listening:
@@ -58,14 +70,17 @@ class _Listening:
     found: dict[str, str]
     base: FrameType | None = None  # below it, nothing is the code's
     generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
+    walls = Walls()
 
 
-def begin(root: str, base: FrameType | None = None) -> dict[str, str]:
+def begin(root: str, base: FrameType | None = None, walls: Walls | None = None) -> dict[str, str]:
     """Note from now on what is read below a folder: paths from there, and SHA-256, as they come.
 
     A link that was on the way is there by its path and a slash, with the SHA-256 of where it leads; what was
-    not there is with `ABSENT`. `base` is the frame that runs the code, the caller's if it is None.
+    not there is with `ABSENT`, and what the `walls` of a cage refuse with `REFUSED`, after ``./``. `base` is
+    the frame that runs the code, the caller's if it is None.
     """
+    _Listening.walls = walls or Walls()
     _Listening.root, _Listening.found = root, {}
     _Listening.base = base or sys._getframe(1)
     _Listening.generated = frozenset(_made_here())
@@ -76,13 +91,13 @@ def begin(root: str, base: FrameType | None = None) -> dict[str, str]:
 
 
 @contextmanager
-def noted(root: str) -> Iterator[dict[str, str]]:
+def noted(root: str, walls: Walls | None = None) -> Iterator[dict[str, str]]:
     """As `begin`, within a block; nothing new if there is no folder."""
     if not root:
         yield {}
         return
     try:
-        yield begin(root, sys._getframe(2))
+        yield begin(root, sys._getframe(2), walls)
     finally:
         _Listening.root, _Listening.base = "", None
 
@@ -90,6 +105,15 @@ def noted(root: str) -> Iterator[dict[str, str]]:
 def here() -> tuple[str, dict[str, str]]:
     """The folder below which is noted what this process reads, empty if none is; and that, as it comes."""
     return (_Listening.root, _Listening.found) if _Listening.root else ("", {})
+
+
+def note(place: str) -> None:
+    """Note a file as one that the code reads, which it has read in another place."""
+    _Listening.busy.here = True
+    try:
+        _put(place)
+    finally:
+        del _Listening.busy.here
 
 
 def digest(root: Path, name: str) -> str:
@@ -114,13 +138,15 @@ def _of_link(link: str) -> str:
 
 def _hear(event: str, given: tuple[Passed, ...]) -> None:
     """Hear of something that Python does."""
-    if event not in _EVENTS or not _Listening.root or hasattr(_Listening.busy, "here"):
-        return
-    place = given[_EVENTS[event]]
-    if isinstance(place, int | None) or (event == "open" and given[2] & _ACCESS == os.O_WRONLY):
+    if event not in _HEARD or not _Listening.root or hasattr(_Listening.busy, "here"):
         return
     _Listening.busy.here = True
     try:
+        with suppress(OSError, TypeError, ValueError, KeyError):
+            _note_refused(event, given, sys._getframe(1))
+        place = given[_EVENTS[event]] if event in _EVENTS else None
+        if isinstance(place, int | None) or (event == "open" and given[2] & _ACCESS == os.O_WRONLY):
+            return
         with suppress(OSError, TypeError, ValueError):
             if not _for_us():
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
@@ -132,6 +158,49 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
                     _Listening.found[f"./{os.fsdecode(place)}"] = NOWHERE
     finally:
         del _Listening.busy.here
+
+
+def refused(found: Mapping[str, str]) -> list[str]:
+    """What a cage refused to code, of what was noted."""
+    return sorted(name.removeprefix("./") for name, digest in found.items() if digest == REFUSED)
+
+
+def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:
+    """Note what the cage is about to refuse: code may go on without it, as it does not elsewhere."""
+    walls = _Listening.walls
+    if event in _REACHES:
+        # A socket that is there already, as one of a pair, has a number.
+        wraps = event == "socket.__new__" and frame.f_locals.get("fileno") is not None
+        barred = [_NETWORK] if walls.offline and not wraps else []
+    else:
+        writes = event in _CHANGES or (
+            event == "open" and bool(given[2] & (_ACCESS | os.O_CREAT | os.O_TRUNC))
+        )
+        named = [given[at] for at in _CHANGES.get(event, (_EVENTS.get(event, 0),))]
+        places = [os.fsdecode(one) for one in named if not isinstance(one, int | None)]
+        barred = [_name(one) for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
+    if barred and _by_code(frame):
+        _Listening.found |= {f"./{one}": REFUSED for one in barred}
+
+
+def _is_bytecode(place: str) -> bool:
+    """Whether it is a folder where Python keeps bytecode, or is in one: without it, nothing is different."""
+    return "__pycache__" in (os.path.basename(place), os.path.basename(os.path.dirname(place)))
+
+
+def _by_code(frame: FrameType | None) -> bool:
+    """Whether the code asks, itself or through a library; not what a library does as it is imported."""
+    library = False
+    while frame is not None and frame is not _Listening.base:
+        file = frame.f_code.co_filename
+        if not (file.startswith(_OURS) or file == "<string>" or paths.of_python(file)):
+            if not is_installed(file):
+                return True
+            if frame.f_code.co_name == "<module>":
+                return False
+            library = True
+        frame = frame.f_back
+    return library or frame is None
 
 
 def _places(event: str, place: str, low: bool) -> Iterator[str]:
@@ -156,6 +225,7 @@ def _note(place: str, *, listed: bool = False) -> None:
     """Note a file, or that there is none, and the links on the way to it; not a folder that is `listed`."""
     links, file = files.way(place)
     if all(map(is_installed, (os.path.abspath(place), file))):
+        _note_copy(file)
         return
     for link in links:
         _put(link, "/")
@@ -164,6 +234,20 @@ def _note(place: str, *, listed: bool = False) -> None:
     )
     if not unread:
         _put(file)
+
+
+def _note_copy(file: str) -> None:
+    """Note the files of which an installed one is a copy: as read if they are the same, else as unknown."""
+    source = importlib.util.source_from_cache(file) if _is_cache(file) else file
+    if file.startswith(_OURS) or not (name := paths.in_packages(source)):
+        return
+    for folder in ("", "src"):
+        place = os.path.join(_Listening.root, folder, name)
+        if os.path.isfile(place) and not is_installed(place):
+            if Path(place).read_bytes() == Path(source).read_bytes():
+                _put(place)
+            else:
+                _put_unknown(place)
 
 
 def _is_cache(file: str) -> bool:

@@ -11,6 +11,7 @@ import types
 import pytest
 
 from tests.commands import run
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import loaded, opened, source
 
@@ -146,3 +147,28 @@ def test_a_file_is_one_module(place):
 def test_what_is_no_module_is_passed_over(monkeypatch):
     monkeypatch.setitem(sys.modules, "odd_one", types.SimpleNamespace(__file__="odd.py"))
     loaded.check()
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+@pytest.mark.parametrize("name", ["stale/__init__.py", "stale_alone.py"])
+def test_an_installed_copy_is_that_of_the_repository_or_refused(folder, name, place, monkeypatch):
+    """Broken variant: it is taken, whatever the repository has. Controls: the same there, and none."""
+    site, root = place / "site", place / "root"
+    (root / "audits").mkdir(parents=True)
+    for top in (site, root / folder):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+    (site / name).write_text("SCALE = 1.0\n")
+    module = name.partition("/")[0].removesuffix(".py")
+    (root / "audits" / "mine.py").write_text(f"from {module} import SCALE\n" + RIGHT.format("SCALE"))
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(site)})
+    monkeypatch.syspath_prepend(str(site))
+    twin = root / folder / name
+    for text in (None, "SCALE = 1.0\n"):
+        if text:
+            twin.write_text(text)
+        with opened.noted(str(root)) as found:
+            checked(root / "audits", "mine.py:right")
+        assert (twin.relative_to(root).as_posix() in found) == bool(text)
+    twin.write_text("SCALE = 0.0\n")
+    with opened.noted(str(root)), pytest.raises(InputError, match=r"in the repository differs from it"):
+        checked(root / "audits", "mine.py:right")

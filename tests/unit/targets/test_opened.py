@@ -1,9 +1,11 @@
 """What is heard of the files that code opens."""
 
+import contextlib
 import ctypes
 import hashlib
 import importlib
 import os
+import socket
 import sqlite3
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from verifiable_dp.core import files, paths
-from verifiable_dp.targets import line, opened
+from verifiable_dp.targets import cage, line, opened
 from verifiable_dp.targets.source import file_digest
 
 
@@ -157,6 +159,63 @@ def test_what_code_calls_itself_hides_nothing(given, place):
     assert set(found) == {"a.txt"}
 
 
+REFUSALS = {
+    "open(place / 'new', 'w').close()": "new",
+    "os.open(place / 'a.txt', os.O_RDWR)": "a.txt",
+    "os.mkdir(place / 'lock')": "lock",
+    "os.symlink('a.txt', place / 'link')": "link",
+    "os.rename(place / 'absent', place / 'here')": "absent here",
+    "open(hidden / 'secret')": "../hidden/secret",
+    "socket.getaddrinfo('localhost', 1)": "network",
+    "socket.socket(9999)": "network",
+}
+
+
+@pytest.mark.parametrize("asked", REFUSALS)
+def test_what_a_cage_refuses_is_noted(asked, place, tmp_path):
+    """The code may go on without it. Broken variant: only what was read is. Control: without walls."""
+    walls = cage.Walls((str(tmp_path / "scratch"),), (str(tmp_path / "hidden"),), offline=True)
+    given = {"place": place, "hidden": tmp_path / "hidden", "socket": socket}
+    for barred in (walls, cage.Walls()):
+        with opened.noted(str(place), barred) as found:
+            code(f"import contextlib\nwith contextlib.suppress(OSError):\n    thing = {asked}", **given)
+        assert opened.refused(found) == (REFUSALS[asked].split() if barred is walls else [])
+        for name in ("new", "lock", "link"):
+            with contextlib.suppress(OSError):
+                os.remove(place / name)
+            with contextlib.suppress(OSError):
+                os.rmdir(place / name)
+
+
+def test_what_a_cage_allows_or_a_library_does_by_itself_is_not_noted(place, tmp_path, monkeypatch):
+    """Temporary files, pairs of sockets, bytecode, what we write, and what a library does as it is imported.
+
+    Control: what the code has a library do counts.
+    """
+    (tmp_path / "scratch").mkdir()
+    walls = cage.Walls((str(tmp_path / "scratch"),), (str(tmp_path / "hidden"),), offline=True)
+    library = place / "site-packages" / "library.py"
+    library.write_text(
+        "import os\nfile = os.path.join(os.path.dirname(__file__), 'lock')\n"
+        "def lock():\n    open(file, 'w').close()\nlock()\n"
+    )
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(library.parent)})
+    monkeypatch.syspath_prepend(str(library.parent))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    (place / "helper.py").write_text("x = 1\n")
+    with opened.noted(str(place), walls) as found:
+        code("open(scratch / 'x', 'w').close()", scratch=tmp_path / "scratch")
+        code("[one.close() for one in socket.socketpair()]", socket=socket)
+        code("import sys; sys.path.insert(0, str(place)); import helper; sys.path.pop(0)", place=place)
+        files.write_text(place / "ours", "x")
+        code("import library")
+        assert opened.refused(found) == []
+        code("import library; library.lock()")
+    for name in ("library", "helper"):
+        sys.modules.pop(name)
+    assert opened.refused(found) == ["site-packages/lock"]
+
+
 @pytest.mark.parametrize("name", [".git/c", "site-packages/d"])
 def test_what_a_folder_is_called_hides_nothing(name, place):
     """Broken variants: what is below .git is not noted; nor is what is below a folder `site-packages`."""
@@ -179,6 +238,23 @@ def test_what_code_has_us_read_is_heard(place):
         files.content("a", place / "b.txt", 1 << 10)
         code("read('a', place / 'a.txt', 1 << 10)", place=place, read=files.content)
     assert set(found) == {"a.txt"}
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_a_file_of_which_an_installed_one_is_a_copy_is_noted(folder, place, monkeypatch):
+    """Whenever it is imported, and data of a package, too. Control: what the repository has no file of."""
+    site = place / "site-packages"
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(site)})
+    monkeypatch.setattr(paths, "_PACKAGES", {*paths._PACKAGES, str(site)})
+    for name in ("same.txt", "other.txt", "alone.txt"):
+        (site / name).write_text(name)
+    (place / folder).mkdir(exist_ok=True)
+    (place / folder / "same.txt").write_text("same.txt")
+    (place / folder / "other.txt").write_text("changed since")
+    with opened.noted(str(place)) as found:
+        code("[open(site / f'{name}.txt').close() for name in ('same', 'other', 'alone')]", site=site)
+    inside = "" if folder == "." else f"{folder}/"
+    assert found == {f"{inside}same.txt": sha256("same.txt"), f"{inside}other.txt": opened.NOWHERE}
 
 
 FOLDERS = {

@@ -21,9 +21,9 @@ from verifiable_dp.evidence.judge.flow import (
     Function,
     bound,
     name_of,
-    walk,
 )
 from verifiable_dp.evidence.judge.marks import Marks, where
+from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import SMOOTH, STEEP, Value
 
 _SELDOM = 6  # choices that all fall one way in fewer runs than there are paths

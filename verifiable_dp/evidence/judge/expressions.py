@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import types
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
@@ -14,10 +15,10 @@ from verifiable_dp.evidence.judge.flow import (
     bound,
     of_constant,
     parameters,
-    walk,
 )
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, where
 from verifiable_dp.evidence.judge.places import SHAPES
+from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import (
     ANY,
     GENERATOR,
@@ -119,11 +120,15 @@ class Expressions(Calls):
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":
+                if name in self.names.settled[ref].names:
+                    self.tell(node, outside.READS, name)
                 file = self.names.files[ref]
                 found.append(self.names.of_object(file.scope.get(name)))
                 found.append(self.marks.get((file.tree, name), Value()))
             elif kind == "library":
-                if values.is_of_system(self.names.objects[ref], name):
+                owner, here = self.names.objects[ref], self.names.settled[self.names.home[self.scope]]
+                theirs = here.of(owner) if isinstance(owner, types.ModuleType) else None
+                if values.is_of_system(owner, name) or (theirs is not None and name in theirs.names):
                     self.tell(node, outside.READS, name)
                 found.append(self.names.part(ref, name))
             elif (kind, ref) == OPAQUE:

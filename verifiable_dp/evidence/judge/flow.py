@@ -12,7 +12,6 @@ import ast
 import builtins
 import collections
 import contextlib
-import functools
 import inspect
 import random
 import sys
@@ -23,7 +22,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.imports import Settled
+from verifiable_dp.evidence.judge.imports import settle
+from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import (
     FOLLOWED,
     GENERATOR,
@@ -103,7 +103,7 @@ class Names:
         plain = not any("super" in names for names in self.local.values())
         self.begins_again = not all(plain and ast.unparse(one) == "super()" for one in again)
         kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
-        self.settled = {file: Settled(one.tree, one.scope) for file, one in files.items()}
+        self.settled = settle({file: (one.tree, one.scope) for file, one in files.items()})
         self.of_system = {
             file: set(_taken_from_system(one.tree)) | self.settled[file].names for file, one in files.items()
         }
@@ -302,25 +302,11 @@ class Names:
         return is_global and name in known and isinstance(known[name], _PLAIN)
 
 
-@functools.lru_cache(maxsize=16)
-def tree_of(text: str) -> ast.Module:
-    """The tree of a file, which nobody changes; raises what `ast.parse` does."""
-    return ast.parse(text)
-
-
 def _taken_from_system(tree: ast.Module) -> Iterator[str]:
     """Names under which a file imports what may be another on another machine, or tomorrow."""
     for part in (node for node in walk(tree) if isinstance(node, ast.ImportFrom)):
         module = sys.modules.get(part.module or "")
         yield from (one.asname or one.name for one in part.names if is_of_system(module, one.name))
-
-
-def walk(node: ast.AST) -> list[ast.AST]:
-    """As `ast.walk`, of trees that nobody changes: looked up once, and kept with the node."""
-    found: list[ast.AST] | None = vars(node).get("every")
-    if found is None:
-        found = vars(node)["every"] = [*ast.walk(node)]
-    return found
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:

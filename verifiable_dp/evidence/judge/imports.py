@@ -1,21 +1,32 @@
 """What a file's names are set from while it is imported: in production that may be something else.
 
-A name is settled if all that sets it are constants, other settled names, and functions that answer from their
-arguments, draw, or read files, which a record knows by their digests. Whatever asks the clock, the system or
-the environment, or is not known, is not.
+A name is settled if all that sets it, or changes what it holds, are constants, other settled names, and
+functions that answer from their arguments or read files, which a record knows by their digests. Whatever asks
+the clock, the system or the environment, draws, goes through a set, or is not known, is not. What a statement
+does that is not settled itself, or stands under a condition that is not, counts as done to all that it may
+change, also in functions that it mentions. A generator may be made: what it gives is drawn when code runs.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import functools
+import importlib.util
 import inspect
+import linecache
+import random
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+import numpy as np
+
+from verifiable_dp.core import paths, pinned_source
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge.trees import tree_of, walk
 
 _READ_FILES = frozenset(
     ("json", "_json", "tomllib", "csv", "_csv", "pathlib", "pickle", "_pickle", "configparser", "io", "_io")
@@ -27,10 +38,25 @@ _ANSWER = frozenset(
         *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
     )
 )
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_STARTS = ("__name__", "__debug__", "__spec__", "__package__", "__doc__")
-_NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_NAMED = (*_FUNCTIONS, ast.ClassDef)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
+_UNSET = (np.empty, np.empty_like, np.ndarray)  # whose entries are what the memory held
+_GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np.random.SeedSequence)
+_MAKES = (*_GENERATORS, random.Random)
+_WAITING = (*_MAKES, types.FunctionType, functools.partial, type, set, frozenset)
+# What a method is called that draws: of whatever it is, it counts as one.
+_DRAWING = frozenset(
+    n for one in (np.random.Generator, np.random.RandomState, random.Random) for n in dir(one) if n[0] != "_"
+)
+_DRAWING -= {"bit_generator", "spawn", "seed", "getstate", "setstate", "get_state", "set_state"}
+_DRAWING |= {"rvs"}
+_SETS = (setattr, delattr)
+_REACHES, _SPACES = (exec, eval, *_SETS), (globals, locals, vars)
+_INITIAL = ("__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__")
+_FIXED = (types.ModuleType, types.FunctionType, type, int, float, complex, str, bytes, types.NoneType)
+_HELD = (dict, list, tuple, set, frozenset)
 
 
 class Settled:
@@ -40,8 +66,10 @@ class Settled:
 
     Parameters
     ----------
-    tree, scope
+    tree, scope, file
         Of the file.
+    known
+        Those of other files, by file: what this one imports from is added.
 
     Attributes
     ----------
@@ -49,40 +77,226 @@ class Settled:
         Those that are not.
     defaults
         Each by its function and parameter.
+    chosen
+        Functions and classes of which something that is not says whether they are there.
     """
 
-    def __init__(self, tree: ast.Module, scope: Mapping[str, Foreign]) -> None:
-        self.scope = scope
+    def __init__(
+        self,
+        tree: ast.Module,
+        scope: Mapping[str, Foreign],
+        file: str = "",
+        known: dict[str, Settled] | None = None,
+    ) -> None:
+        self.tree, self.scope, self.others = tree, scope, {} if known is None else known
         self.names, self.attributes = set[str](), set[str]()
-        self.defaults = set[tuple[ast.AST, str]]()
+        self.defaults, self.chosen = set[tuple[ast.AST, str]](), set[ast.AST]()
         self._code = {one.name: one for one in tree.body if isinstance(one, _NAMED)}
-        self._known = dict[ast.AST, bool]()
-        before = -1
-        while len(self.names) + len(self._known) > before:  # what is not settled stays so
-            before = len(self.names) + len(self._known)
-            for step in tree.body:
-                self._follow(step, self.names, under=False)
-            self._known = {node: found for node, found in self._known.items() if not found}
-        self.names &= scope.keys()  # others are set where the file is the program
+        self._methods = dict[str, list[ast.AST]]()
+        for kind in (one for one in walk(tree) if isinstance(one, ast.ClassDef)):
+            for one in (one for one in kind.body if isinstance(one, _FUNCTIONS)):
+                self._methods.setdefault(one.name, []).append(one)
+        self._strict = True  # whether what draws, or has an order by chance, is not settled
+        self._touched = set[ast.AST]()
+        self._drawn = set[str]()  # names of which only that is not
+        self._known = dict[tuple[ast.AST, bool], bool]()
+        self.others[file] = self
+        self._again()
 
-    def _follow(self, step: ast.AST, kept: set[str], *, under: bool) -> None:
-        """Keep what a statement sets to something that is not settled, or as often as that says."""
-        if isinstance(step, _FUNCTIONS):
-            given = step.args
-            placed = [*given.posonlyargs, *given.args][-len(given.defaults) or None :]
-            pairs = zip([*placed, *given.kwonlyargs], [*given.defaults, *given.kw_defaults], strict=False)
-            self.defaults |= {(step, one.arg) for one, default in pairs if not self._is(default)}
-            return
+    def _again(self) -> bool:
+        """Go through all statements until nothing changes; whether anything has."""
+        first = before = self._size()
+        while True:
+            for step in self.tree.body:
+                self._follow(step, self.names, self.scope)
+            self._known = {node: found for node, found in self._known.items() if not found}
+            self.names &= self.scope.keys()  # others are set where the file is the program
+            if self._size() == before:
+                return before > first
+            before = self._size()
+
+    def _size(self) -> int:
+        found = (self.names, self._drawn, self._known, self.attributes, self.defaults, self.chosen)
+        return sum(map(len, found))
+
+    def of(self, module: types.ModuleType) -> Settled | None:
+        """What of another module is not settled; None of one that is installed."""
+        file = getattr(module, "__file__", None) or ""
+        if file not in self.others and file.endswith(".py") and not _is_installed(file):
+            try:
+                tree = tree_of("".join(linecache.getlines(file)))
+            except (SyntaxError, ValueError):
+                return None
+            return Settled(tree, vars(module), file, self.others)
+        return self.others.get(file)
+
+    def _of_name(self, name: str) -> Settled | None:
+        module = sys.modules.get(name)
+        return None if module is None else self.of(module)
+
+    # ------------------------------------------------------------ statements
+
+    def _follow(
+        self,
+        step: ast.AST,
+        kept: set[str],
+        holder: Mapping[str, Foreign],
+        *,
+        under: bool = False,
+        done: bool = False,
+    ) -> None:
+        """Keep what a statement sets to something that is not settled, or as often as that says.
+
+        What it may change is `done` where that holds of a statement around it.
+        """
         parts = [*ast.iter_child_nodes(step)]
+        if isinstance(step, _FUNCTIONS):
+            self._defined(step, kept, holder, under=under)
+            return
+        if isinstance(step, ast.Import | ast.ImportFrom):
+            kept |= {name for name, settled in self._imported(step) if under or not settled}
+            return
         if isinstance(step, ast.ClassDef):
-            kept = self.attributes
+            outer = [*step.bases, *step.keywords, *step.decorator_list]
+            if under or not all(map(self._is, outer)):
+                kept.add(step.name)
+                self.chosen.add(step)
+            kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
         else:
-            under = under or not all(self._is(one) for one in parts if isinstance(one, ast.expr))
-            names = [one for one in ast.walk(step) if under and isinstance(one, ast.Name)]
-            kept |= {one.id for one in names if isinstance(one.ctx, ast.Store)}
+            own = [one for one in parts if isinstance(one, ast.expr)]
+            settled = not under and all(map(self._is, own))
+            if not settled and not under and self._waits(step, holder):
+                self._drawn |= {one.id for one in _stored(step)}
+                return
+            if not settled and not done:
+                kept |= {one.id for one in _stored(step)}
+                self._touch(step)
+            under, done = not settled or _may_fail(step), not settled
         for part in parts:
             if not isinstance(part, ast.expr):
-                self._follow(part, kept, under=under)
+                self._follow(part, kept, holder, under=under, done=done)
+
+    def _defined(self, step: Foreign, kept: set[str], holder: Mapping[str, Foreign], *, under: bool) -> None:
+        """Keep a function that may be another one, and defaults that may."""
+        if under or not all(map(self._is, step.decorator_list)):
+            kept.add(step.name)
+            self.chosen.add(step)
+        given = step.args
+        placed = [*given.posonlyargs, *given.args][-len(given.defaults) or None :]
+        pairs = zip([*placed, *given.kwonlyargs], [*given.defaults, *given.kw_defaults], strict=False)
+        made = inspect.unwrap(held) if callable(held := holder.get(step.name)) else None
+        values_of = [*(getattr(made, "__defaults__", None) or ())]
+        values_of += [*(getattr(made, "__kwdefaults__", None) or {}).values()]
+        waiting = bool(values_of) and all(isinstance(one, (*_GENERATORS, *_FIXED)) for one in values_of)
+        for one, default in pairs:
+            if not (self._is(default) or (waiting and self._leniently(default))):
+                self.defaults.add((step, one.arg))
+
+    def _waits(self, step: ast.AST, holder: Mapping[str, Foreign]) -> bool:
+        """Whether a statement makes generators, or sets of which code tells that they have no order."""
+        if not isinstance(step, ast.Assign | ast.AnnAssign) or not self._leniently(step.value):
+            return False
+        targets = step.targets if isinstance(step, ast.Assign) else [step.target]
+        plain = all(isinstance(one, ast.Name) for one in targets)
+        return plain and all(_is_waiting(holder.get(one.id)) for one in _stored(step))
+
+    def _leniently(self, node: ast.AST | None) -> bool:
+        self._strict = False
+        try:
+            return self._is(node)
+        finally:
+            self._strict = True
+
+    def _imported(self, step: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, bool]]:
+        """Names that a statement imports, and whether each is settled in the module that it is from."""
+        if isinstance(step, ast.Import):
+            for one in step.names:
+                for name in _prefixes(one.name):
+                    self._of_name(name)
+                yield one.asname or one.name.partition(".")[0], True
+            return
+        package = str(self.scope.get("__package__") or "")
+        try:
+            wanted = importlib.util.resolve_name("." * step.level + (step.module or ""), package)
+        except (ImportError, ValueError):
+            wanted = ""
+        module, found = sys.modules.get(wanted), None
+        for name in _prefixes(wanted):
+            found = self._of_name(name)
+        for one in step.names:
+            self._of_name(f"{wanted}.{one.name}")
+            if one.name == "*":
+                yield from ((name, False) for name in (found.names if found is not None else ()))
+            else:
+                yield (
+                    one.asname or one.name,
+                    module is not None and (found is None or one.name not in found.names),
+                )
+
+    # ------------------------------------------------------------ changes
+
+    def _touch(self, step: ast.AST, local: frozenset[str] = frozenset()) -> None:
+        """Keep names of what a statement may change, also by the functions that it mentions."""
+        for node in walk(step):
+            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                self._change(node, local)
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not local:
+                    self.attributes.add(node.attr)
+            elif isinstance(node, ast.Call):
+                self._called(node, local)
+            elif isinstance(node, ast.Name | ast.Attribute):
+                found = self._found(node)
+                named = self._code.get(getattr(found, "__name__", "")) if _is_code(found) else None
+                bodies: list[ast.AST] = [] if named is None else [named]
+                bodies += self._methods.get(node.attr, []) if isinstance(node, ast.Attribute) else []
+                for one in bodies:
+                    if one not in self._touched:
+                        self._touched.add(one)
+                        self._touch_in(one)
+
+    def _touch_in(self, body: Foreign) -> None:
+        """Keep names of what a function may change."""
+        every = walk(body)
+        declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
+        inner = {one.id for one in _stored(body)} | {one.arg for one in every if isinstance(one, ast.arg)}
+        self.names |= declared
+        for part in body.body:
+            self._touch(part, frozenset(inner - declared))
+
+    def _called(self, node: ast.Call, local: frozenset[str]) -> None:
+        """Keep what a call may change: that whose method it is, and what it is given."""
+        what, given = node.func, [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
+        found = self._found(what)
+        if isinstance(what, ast.Attribute) and not isinstance(
+            self._found(what.value), types.ModuleType | type
+        ):
+            owner = self._found(_root(what))
+            kept = isinstance(owner, (*_HELD, np.ndarray)) and not values.may_write(what.attr)
+            if not (kept or isinstance(owner, types.ModuleType)):
+                root = _root(what)
+                space = isinstance(root, ast.Call) and values.same(self._found(root.func), _SPACES)
+                self._change(what.value, local, whole=space and values.may_write(what.attr))
+        if values.same(found, _REACHES):  # in a main block, too, where names are others
+            self._change(node.args[0] if values.same(found, _SETS) and node.args else node, local, whole=True)
+        known = found is not None and self._of_a_library(found)
+        for at, one in given:
+            if not known or values.writes(found, at):
+                self._change(one, local)
+
+    def _change(self, node: ast.AST, local: frozenset[str], *, whole: bool = False) -> None:
+        """Keep the name of what is changed, of a module's too; all of them if anything may be."""
+        root, stores = _root(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        there = self._found(root)
+        if isinstance(root, ast.Name) and there is not sys:
+            theirs = self.of(there) if isinstance(there, types.ModuleType) else None
+            if theirs is not None:
+                theirs.names |= {one.attr for one in walk(node) if isinstance(one, ast.Attribute)}
+            elif root.id not in local and (stores or whole or not isinstance(there, (*_FIXED, *_MAKES))):
+                self.names.add(root.id)
+        elif stores or whole:  # globals()["X"] = ...
+            self.names |= {name for name, one in self.scope.items() if not isinstance(one, types.ModuleType)}
+
+    # ------------------------------------------------------------ expressions
 
     def _is(self, node: ast.AST | None) -> bool:
         """Whether an expression, or all of a function, is settled."""
@@ -90,28 +304,78 @@ class Settled:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             known = node.id not in self.names and node.id not in _OF_STARTS
-            return known and self._answers(self._found(node))
+            found = self._found(node)
+            chance = (
+                node.id in self._drawn
+                or isinstance(found, (*_GENERATORS, random.Random))
+                or _by_chance(found)
+            )
+            return known and not (chance and self._strict) and self._answers(found)
         if isinstance(node, ast.Attribute):
             owner = self._found(node.value)
             if isinstance(owner, types.ModuleType):
-                return not values.is_of_system(owner, node.attr) and self._answers(self._found(node))
-            if not self._answers(self._found(node)):
+                theirs = self.of(owner)
+                known = theirs is None or node.attr not in theirs.names
+                return (
+                    known and not values.is_of_system(owner, node.attr) and self._answers(self._found(node))
+                )
+            if (self._strict and node.attr in _DRAWING) or not self._answers(self._found(node)):
                 return False
+            if not all(map(self._runs, self._methods.get(node.attr, ()))):
+                return False
+        if isinstance(node, ast.Set | ast.SetComp) and self._strict and not _of_numbers(node):
+            return False
+        if isinstance(node, ast.Call) and self._strict and self._draws_of(node):
+            return False
+        if isinstance(node, ast.Call) and values.same(self._found(node.func), values.ANY_ORDER):
+            return all(map(self._in_any_order, node.args)) and all(map(self._is, node.keywords))
+        if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
+            return all(map(self._in_any_order, (node.left, *node.comparators)))
         return all(map(self._is, ast.iter_child_nodes(node)))
 
+    def _in_any_order(self, node: ast.AST) -> bool:
+        """Whether an expression is settled but for the order of a set."""
+        if isinstance(node, ast.Set | ast.SetComp):
+            return all(map(self._is, ast.iter_child_nodes(node)))
+        if isinstance(node, ast.Name) and isinstance(self._found(node), values.SETS):
+            return node.id not in self.names and (node.id not in self._drawn or self._leniently(node))
+        return self._is(node)
+
     def _answers(self, thing: Foreign) -> bool:
-        """Whether code gives what follows from its arguments, from files, or from draws."""
+        """Whether code gives what follows from its arguments, or from files; leniently also from draws."""
         if not callable(thing):
             return True
         code = thing if isinstance(thing, types.FunctionType | type) else type(thing)
         node = self._code.get(code.__name__)
         if node is not None and (getattr(code, "__globals__", None) is self.scope or self._is_class(code)):
-            if node not in self._known:
-                self._known[node] = True  # should it call itself
-                self._known[node] = all(map(self._is, node.body))
-            return self._known[node]
+            return node not in self.chosen and self._runs(node)
         inside = [getattr(thing, name, None) for name in _WRAPPED]
         return self._of_a_library(thing) and all(map(self._answers, inside))
+
+    def _runs(self, node: Foreign) -> bool:
+        """Whether all is settled that a function does, or that making an object of a class does."""
+        key = node, self._strict
+        if key not in self._known:
+            self._known[key] = True  # should it call itself
+            of_class = isinstance(node, ast.ClassDef)
+            body = [one for one in node.body if not (of_class and isinstance(one, _FUNCTIONS))]
+            body += [one for one in node.body if of_class and getattr(one, "name", "") in _INITIAL]
+            self._known[key] = all(map(self._is, body))
+        return self._known[key]
+
+    def _draws_of(self, node: ast.Call) -> bool:
+        """Whether a library is handed a generator, of which it may draw, and not to make another one."""
+        found = self._found(node.func)
+        makes = found is not None and values.kind_of(found) == "makes_draws"
+        if makes or not self._of_a_library(found) or found is None:
+            return False
+        return any(map(self._gives, [*node.args, *(one.value for one in node.keywords)]))
+
+    def _gives(self, node: ast.AST) -> bool:
+        made = self._found(node.func) if isinstance(node, ast.Call) else None
+        return isinstance(self._found(node), _MAKES) or (
+            made is not None and values.kind_of(made) == "makes_draws"
+        )
 
     def _is_class(self, code: Foreign) -> bool:
         return isinstance(code, type) and self.scope.get(code.__name__) is code
@@ -121,11 +385,14 @@ class Settled:
         bound = owner is not None and not isinstance(owner, types.ModuleType)
         kind = owner if isinstance(owner, type) else type(owner)
         root = (kind.__module__ if bound else values.home_of(thing)).partition(".")[0]
+        if self._strict and (values.same(thing, _UNSET) or values.same(thing, values.SETS)):
+            return False
         if root in _READ_FILES | _ANSWER or thing is open:
             return True
-        return values.is_pure(root) if bound else values.kind_of(thing) not in ("unknown", "reflection")
+        refused = ("unknown", "reflection", *(("draws",) if self._strict else ()))
+        return values.is_pure(root) if bound else values.kind_of(thing) not in refused
 
-    def _found(self, node: ast.expr) -> Foreign:
+    def _found(self, node: ast.AST) -> Foreign:
         """The object that a name, or a name with attributes, stands for; None if it is not of a library."""
         if isinstance(node, ast.Name):
             return self.scope.get(node.id, getattr(builtins, node.id, None))
@@ -138,3 +405,95 @@ class Settled:
             return None
         there = inspect.getattr_static(owner, node.attr, None)  # type: ignore[attr-defined]
         return None if there is None else getattr(owner, node.attr)  # type: ignore[attr-defined]
+
+
+def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dict[str, Settled]:
+    """What is not settled of files, by their paths, and of those that they import; each with its scope."""
+    known = dict[str, Settled]()
+    for file, (tree, scope) in files.items():
+        if file not in known:
+            Settled(tree, scope, file, known)
+    more = True
+    while more:
+        ends = [*known.values()]
+        holds = [{n: _inside(v) for n, v in one.scope.items() if not isinstance(v, _FIXED)} for one in ends]
+        changed = {
+            ref
+            for one, held in zip(ends, holds, strict=True)
+            for n in one.names & held.keys()
+            for ref in held[n]
+        }
+        for one, held in zip(ends, holds, strict=True):
+            one.names |= {name for name, inside in held.items() if not changed.isdisjoint(inside)}
+        more = any(one._again() for one in ends) or len(known) > len(ends)
+    return known
+
+
+@functools.cache
+def _is_installed(file: str) -> bool:
+    return pinned_source.installed(Path(file).parent)
+
+
+def _prefixes(name: str) -> list[str]:
+    """A module, after the packages that it is in."""
+    whole = name.split(".")
+    return [".".join(whole[: end + 1]) for end in range(len(whole))]
+
+
+def _stored(step: ast.AST) -> list[ast.Name]:
+    return [one for one in walk(step) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
+
+
+def _may_fail(step: ast.AST) -> bool:
+    """Whether a statement goes on where an import has failed: which packages there are is the machine's."""
+    if not isinstance(step, ast.Try) or all(isinstance(one.body[-1], ast.Raise) for one in step.handlers):
+        return False
+    return any(isinstance(one, ast.Import | ast.ImportFrom) for part in step.body for one in walk(part))
+
+
+def _root(node: ast.AST) -> ast.AST:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return node
+
+
+def _is_code(thing: Foreign) -> bool:
+    return isinstance(thing, types.FunctionType | type)
+
+
+def _is_waiting(thing: Foreign) -> bool:
+    """Whether it is a generator, code, or a set, or holds nothing else."""
+    if isinstance(thing, dict):
+        return bool(thing) and all(map(_is_waiting, thing.values()))
+    if isinstance(thing, list | tuple):
+        return bool(thing) and all(map(_is_waiting, thing))
+    return isinstance(thing, _WAITING)
+
+
+def _by_chance(thing: Foreign) -> bool:
+    """Whether it is a set whose order is another one in another process."""
+    return isinstance(thing, values.SETS) and not all(type(one) in (int, float, bool) for one in thing)
+
+
+def _of_numbers(node: ast.Set | ast.SetComp) -> bool:
+    held = node.elts if isinstance(node, ast.Set) else []
+    numbers = all(isinstance(one, ast.Constant) and not isinstance(one.value, str | bytes) for one in held)
+    return bool(held) and numbers
+
+
+def _inside(thing: Foreign) -> set[int]:
+    """What can be changed in an object, by address: containers, arrays, and objects of users' classes."""
+    found, waiting = dict[int, Foreign](), [thing]
+    while waiting and len(found) < _MOST:
+        one = waiting.pop()
+        if id(one) in found or isinstance(one, (*_FIXED, *_GENERATORS)):
+            continue
+        found[id(one)] = one
+        if isinstance(one, _HELD):
+            waiting += [*one, *(one.values() if isinstance(one, dict) else ())]
+        elif not paths.installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
+            waiting += [*getattr(one, "__dict__", {}).values()]
+    return {ref for ref, one in found.items() if not isinstance(one, tuple)}
+
+
+_MOST = 10_000  # objects that are looked into

@@ -52,10 +52,11 @@ import types
 from collections.abc import Iterable, Mapping
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.flow import File, Names, tree_of, walk
+from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.marks import Roles, Spot
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.statements import Statements
+from verifiable_dp.evidence.judge.trees import tree_of, walk
 from verifiable_dp.evidence.judge.values import STEEP, Value
 
 
@@ -100,6 +101,8 @@ class Language:
         for one in functions:
             self._names.of_object(one)
         self._said.run()
+        for node in self._ran:
+            self._said.note_chosen(node)
 
     def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none.

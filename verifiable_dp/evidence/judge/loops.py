@@ -33,9 +33,9 @@ from verifiable_dp.evidence.judge.flow import (
     own_nodes,
     parameters,
     reached,
-    walk,
 )
 from verifiable_dp.evidence.judge.marks import where
+from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import Value, joined
 
 _STORES = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For | ast.comprehension

@@ -315,6 +315,16 @@ class Marks:
         if any(tag in CODE for tag, _ in value.refs):
             self.tell(node, outside.READS, "the name of a class or a function")
 
+    def note_chosen(self, node: Foreign) -> None:
+        """Tell of a function that stands where something that is not settled says whether it is there."""
+        home, at = self.names.home[node], node
+        while at is not None:
+            if at in self.names.settled[home].chosen:
+                words = outside.READS.words.format(f"{at.name} (by what says which one is defined)")
+                key = node, at.lineno, False
+                self.outside.setdefault(key, Outside(home, at.lineno, words, outside.READS.instead))
+            at = self.names.outer.get(at)
+
     def note_order(self, node: Foreign, value: Value) -> None:
         """Tell of a set that is gone through: its order is another one in another process."""
         if value.unordered:

@@ -17,9 +17,9 @@ from verifiable_dp.evidence.judge.flow import (
     own_nodes,
     parameters,
     reached,
-    walk,
 )
 from verifiable_dp.evidence.judge.marks import ControlMark, Root, where
+from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import (
     NONE,
     NUMBER,

@@ -1,0 +1,209 @@
+"""No bound where the import of a file has taken something from its machine, its hour or its process.
+
+Broken variant: all names count as settled, so that each of these programs has a bound of one process.
+Control: what is set follows from the files alone.
+"""
+
+import importlib
+import itertools
+import sys
+
+import pytest
+
+from verifiable_dp.evidence.judge import flow, imports
+from verifiable_dp.evidence.symbolic.paths import Program, explore
+
+RELEASE = "def release(data, rng):\n    return data[0] + rng.laplace(0, {})\n"
+NUMBERS = itertools.count()
+
+# What is set, and the scale of the noise.
+TAKEN = {
+    "an entry": ("C = {'s': 2.0}\nC['s'] = float(os.environ.get('S', 2))", "C['s']"),
+    "update": ("C = {'s': 2.0}\nC.update(s=float(os.environ.get('S', 2)))", "C['s']"),
+    "an attribute": ("C = types.SimpleNamespace(s=2.0)\nC.s = float(os.environ.get('S', 2))", "C.s"),
+    "global": ("C = 2.0\ndef set_it():\n    global C\n    C = float(os.environ.get('S', 2))\nset_it()", "C"),
+    "a loop": ("C = {'s': 2.0}\nfor k in C:\n    C[k] = float(os.environ.get(k, C[k]))", "C['s']"),
+    "append": ("C = []\nC.append(float(os.environ.get('S', 2)))", "C[0]"),
+    "a class": ("class C:\n    s = 2.0\nC.s = float(os.environ.get('S', 2))", "C.s"),
+    "an import that may fail": (
+        "try:\n    import cupy\n    C = True\nexcept ImportError:\n    C = False",
+        "0.0 if C else 2.0",
+    ),
+    "what could not be imported": (
+        "try:\n    import cupy\nexcept ImportError:\n    cupy = None",
+        "2.0 if cupy is None else 0.0",
+    ),
+    "a program": ("C = {'s': 2.0}\nif __name__ == '__main__':\n    C['s'] = 0.0", "C['s']"),
+    "a branch": ("C = {'s': 2.0}\nif os.environ.get('DEBUG'):\n    C['s'] = 0.0", "C['s']"),
+    "clear": ("C = {'s': 2.0}\nif time.time() > 2.1e9:\n    C.clear()", "C.get('s', 0.0)"),
+    "a method": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\n    def load(self):\n"
+        "        self.s = float(os.environ.get('S', 2))\nC = K()\nC.load()",
+        "C.s",
+    ),
+    "a class method": (
+        "class K:\n    def __init__(self, s):\n        self.s = s\n    @classmethod\n    def load(cls):\n"
+        "        return cls(float(os.environ.get('S', 2)))\nC = K.load()",
+        "C.s",
+    ),
+    "an array": ("C = np.full(3, 2.0)\nC[0] = float(os.environ.get('S', 2))", "C[0]"),
+    "an argument": (
+        "C = {'s': 2.0}\ndef set_it(c):\n    c['s'] = float(os.environ.get('S', 2))\nset_it(C)",
+        "C['s']",
+    ),
+    "setdefault": ("C = {}\nC.setdefault('s', 0.0 if os.environ.get('X') else 2.0)", "C['s']"),
+    "one function of two": (
+        "if sys.platform == 'win32':\n    def s():\n        return 0.0\n"
+        "else:\n    def s():\n        return 2.0",
+        "s()",
+    ),
+    "one class of two": (
+        "if os.environ.get('X'):\n    class K:\n        s = 0.0\n"
+        "else:\n    class K:\n        s = 2.0\nC = K()",
+        "C.s",
+    ),
+    "an import of two": (
+        "try:\n    from cupy import sqrt\nexcept ImportError:\n    from math import sqrt",
+        "sqrt(4.0)",
+    ),
+    "insert": (
+        "def a():\n    return 2.0\ndef b():\n    return 0.0\nC = [a]\n"
+        "C.insert(0, b if os.environ.get('X') else a)",
+        "C[0]()",
+    ),
+    "globals": ("C = 2.0\nglobals()['C'] = float(os.environ.get('S', 2))", "C"),
+    "what globals gives": ("C = 2.0\nglobals().update(C=float(os.environ.get('S', 2)))", "C"),
+    "its own module": ("C = 2.0\nsys.modules[__name__].C = float(os.environ.get('S', 2))", "C"),
+    "a comprehension": (
+        "C = [2.0]\n[C.append(float(v)) for v in os.environ.get('SCALES', '').split()]",
+        "C[-1]",
+    ),
+    "another name": ("C = {'s': 2.0}\nD = C\nD['s'] = float(os.environ.get('S', 2))", "C['s']"),
+    "what holds it": ("I = {'s': 2.0}\nC = {'i': I}\nI['s'] = float(os.environ.get('S', 2))", "C['i']['s']"),
+    "copyto": ("C = np.full(3, 2.0)\nnp.copyto(C, float(os.environ.get('S', 2)))", "C[0]"),
+    "setattr": ("class C:\n    s = 2.0\nsetattr(C, 's', float(os.environ.get('S', 2)))", "C.s"),
+    "a draw": ("C = 0.0 if np.random.default_rng().random() < 1e-9 else 2.0", "C"),
+    "a draw of a generator": ("R = np.random.default_rng()\nC = 0.0 if R.random() < 1e-9 else 2.0", "C"),
+    "a draw of a method": (
+        "class K:\n    def __init__(self):\n        self.r = np.random.default_rng()\n"
+        "        self.s = 0.0 if self.r.random() < 1e-9 else 2.0\nC = K()",
+        "C.s",
+    ),
+    "a draw of a library": ("from scipy import stats\nC = 2.0 + (stats.norm.rvs() > 9)", "C"),
+    "secrets": ("import secrets\nC = 2.0 if secrets.randbelow(10**9) else 0.0", "C"),
+    "a chosen seed": ("C = (0.0, 2.0)[int(np.random.default_rng().integers(1, 2))]", "C"),
+    "a list of a set": ("C = list({'a', 'b', 'c'})", "2.0 + 0.0 * C.index('a')"),
+    "places of a set": ("C = {n: i for i, n in enumerate({'a', 'b', 'c'})}", "2.0 + C['a']"),
+    "the first of a set": ("N = {'a', 'b', 'c'}\nC = next(iter(N))", "2.0 if C != 'd' else 0.0"),
+    "what memory held": ("C = np.empty(3)\nC[:2] = 2.0", "2.0 + 0.0 * C[0]"),
+    "an optional decorator": (
+        "def plain(f):\n    return f\ndeco = plain if os.environ.get('X') else plain\n"
+        "@deco\ndef s():\n    return 2.0",
+        "s()",
+    ),
+}
+RIGHT = {
+    "constants": ("C = {'s': 2.0}\nC['t'] = 1.0\nC.update(u=3.0)", "C['s']"),
+    "a function": ("def made():\n    return {'s': math.sqrt(4.0)}\nC = made()", "C['s']"),
+    "a generator": ("R = np.random.default_rng()\nC = 2.0", "C"),
+    "functions by name": (
+        "R = np.random.default_rng()\ndef other():\n    return R.laplace()\ndef two():\n    return 2.0\n"
+        "T = {'a': other}\nC = {'s': two}",
+        "C['s']()",
+    ),
+    "an object with its generator": (
+        "class K:\n    def __init__(self, s):\n        self.s, self.r = s, np.random.default_rng()\n"
+        "    def draw(self):\n        return self.r.laplace()\nC = K(2.0)",
+        "C.s",
+    ),
+    "sorted names": ("C = sorted({'b', 'a'})\nN = len({'a', 'b'})", "2.0 + 0 * C.index('a')"),
+    "a set": ("C = {'a', 'b'}", "2.0 + 0 * ('a' in C)"),
+    "a file that has to be there": (
+        "try:\n    import numpy\nexcept ImportError:\n    raise SystemExit('pip install numpy')\nC = 2.0",
+        "C",
+    ),
+    "a main block": (
+        "C = {'s': 2.0}\nif __name__ == '__main__':\n    print(C['s'], C.get('t'), sum(C.values()))\n"
+        "    print(vars(types))\n"
+        "    data = np.zeros(3)\n    data[0] = time.time()",
+        "C['s']",
+    ),
+    "settings that others read": (
+        "C = 2.0\nif os.environ.get('DEBUG'):\n    np.set_printoptions(precision=3)",
+        "C",
+    ),
+    "an array": ("C = np.arange(4, dtype=float)\nC[0] = 2.0\nC.sort()", "2.0 + 0 * C[0]"),
+}
+
+
+@pytest.fixture
+def bound(tmp_path, monkeypatch):
+    """What the bound of a program is, whose files are written anew."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def of(**files):
+        for name, text in files.items():
+            head = "import math, os, sys, time, types\nimport numpy as np\n"
+            (tmp_path / f"{name}.py").write_text(head + text)
+        importlib.invalidate_caches()
+        module = importlib.import_module([*files][-1])
+        return explore(Program(module.release, (1,), (0.0, 1.0)), 1)
+
+    return of
+
+
+def settled(monkeypatch):
+    monkeypatch.setattr(imports.Settled, "_again", lambda self: False)
+    monkeypatch.setattr(flow, "_taken_from_system", lambda tree: ())
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_an_import_takes_or_changes_ends_the_bound(name, bound, monkeypatch):
+    text, scale = TAKEN[name]
+    program = f"{text}\n{RELEASE.format(scale)}"
+    assert bound(**{f"taken_{next(NUMBERS)}": program}).failure
+    settled(monkeypatch)
+    assert "may be different in production" not in str(bound(**{f"taken_{next(NUMBERS)}": program}).failure)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_an_import_makes_of_files_alone_has_its_bound(name, bound):
+    text, scale = RIGHT[name]
+    found = bound(**{f"right_{next(NUMBERS)}": f"{text}\n{RELEASE.format(scale)}"})
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
+
+
+SETTINGS = "C = {'s': 2.0}\nS = float(os.environ.get('S', 2))\nFIXED = 2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "scale"),
+    [
+        ("from {0} import S", "S"),
+        ("from {0} import S as T", "T"),
+        ("from {0} import *", "S"),
+        ("import {0} as settings", "settings.S"),
+        ("import {0} as settings\nC = settings.S * 1.0", "C"),
+        ("from {0} import C\nC['s'] = time.time()", "C['s']"),
+        ("import {0} as settings\nsettings.C['s'] = time.time()", "settings.C['s']"),
+    ],
+)
+def test_so_does_what_another_file_has_taken(text, scale, bound, monkeypatch):
+    """Broken variant: only files of which a function ran are looked at."""
+    other, mine = f"other_{next(NUMBERS)}", f"mine_{next(NUMBERS)}"
+    program = f"{text.format(other)}\n{RELEASE.format(scale)}"
+    assert "may be different in production" in bound(**{other: SETTINGS, mine: program}).failure
+    for name in (other, mine):
+        del sys.modules[name]
+    monkeypatch.setattr(imports.Settled, "of", lambda self, module: None)
+    if "time" not in text:  # which the file says itself
+        assert not bound(**{other: SETTINGS, mine: program}).failure
+
+
+@pytest.mark.parametrize(
+    ("text", "scale"), [("from {0} import FIXED", "FIXED"), ("import {0} as s", "s.FIXED")]
+)
+def test_what_another_file_says_has_its_bound(text, scale, bound):
+    other, mine = f"other_{next(NUMBERS)}", f"mine_{next(NUMBERS)}"
+    found = bound(**{other: SETTINGS, mine: f"{text.format(other)}\n{RELEASE.format(scale)}"})
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
