@@ -142,7 +142,7 @@ class RecordOrigin:
         if filtered := facts.target.filtered:
             raise InputError(
                 f"{asks}: git changes {filtered[0]} as it checks it out (Git LFS or another filter, ident or "
-                "an encoding in .gitattributes), so it may be another file in production; run git lfs pull or "
+                "an encoding in .gitattributes), so it may be another one in production; run git lfs pull or "
                 "remove the attribute, and audit again"
             )
         if asked is not None and asked.target.kind == "command" and not asked.target.files:
