@@ -30,6 +30,7 @@ from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets, svg
 from verifiable_dp.render.findings import FindingCode, comments, findings, told
+from verifiable_dp.targets.source import located
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,9 +72,10 @@ def finish(
     bound = conclude.epsilon_upper(checks)
     stated = draft.get("declarations") if declarations is None else declarations
     stated = request.declarations if request else stated
+    found = target.source.path if target.ours else str(located(target.name, target.source.path))
     facts = {
         **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
-        "target": place(target.source.path, target.ours, request.target.files if request else None, opened),
+        "target": place(found, target.ours, request.target.files if request else None, opened),
         "ci": ci(),
         **({"request": request.as_dict()} if request else {}),
         **(kept or {}),

@@ -1,6 +1,7 @@
 """`--exec`: programs in Python, Perl and C, audited from the command line."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from tests import formats
 from tests.asking import audited
 from tests.commands import PATIENCE
 from verifiable_dp import api, cli
+from verifiable_dp.core import steering
 
 SCRIPT = str(Path(sysconfig.get_path("scripts")) / "verifiable-dp")
 TARGETS = Path(__file__).parents[1] / "user_code" / "exec_targets"
@@ -77,6 +79,31 @@ def test_a_right_python_program(folder, run):
     changed = run("verify", "r.json", "--rerun")
     assert changed.returncode == 2
     assert "laplace.py has changed since the audit" in changed.stderr
+
+
+NOTES = """
+import os
+from settings import SCALE
+open("seen.json", "w").write(__import__("json").dumps(dict(os.environ)))
+"""
+
+
+@pytest.mark.parametrize("command", ["beside.py", "-m beside", "-mbeside"])
+def test_a_command_runs_as_it_does_without_us(command, folder):
+    """With the environment that we were given, but for secrets, so that it finds the modules beside it.
+
+    Broken variant: it has that of our process, which finds none there.
+    """
+    (folder / "beside.py").write_text(NOTES + (folder / "laplace.py").read_text("utf-8"), "utf-8")
+    (folder / "settings.py").write_text("SCALE = 1\n", "utf-8")
+    given = {**os.environ, "MY_TOKEN": "hidden", "MINE": "1"}
+    asked = (SCRIPT, "audit", "--exec", f"{PYTHON} {command}", "--epsilon", "1", "--runs", "400")
+    done = subprocess.run(asked, cwd=folder, env=given, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode in (0, 3), done.stderr
+    seen = json.loads((folder / "seen.json").read_text("utf-8"))
+    hidden = steering.steering(given)
+    assert "MY_TOKEN" in hidden
+    assert seen == {name: value for name, value in given.items() if name not in hidden}
 
 
 def test_a_leaky_python_program(folder, run):

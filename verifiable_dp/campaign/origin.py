@@ -7,6 +7,7 @@ is here today is compared with that code; nothing of it is run.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import time
@@ -138,6 +139,12 @@ class RecordOrigin:
                 "copy of it, so we do not know what it read and what changed it; audit it by name "
                 "(file.py:name) with the command verifiable-dp audit"
             )
+        if filtered := facts.target.filtered:
+            raise InputError(
+                f"{asks}: git changes {filtered[0]} as it checks it out (Git LFS or another filter, ident or "
+                "an encoding in .gitattributes), so it may be another one in production; run git lfs pull or "
+                "remove the attribute, and audit again"
+            )
         if asked is not None and asked.target.kind == "command" and not asked.target.files:
             raise InputError(
                 f"{asks}: we cannot tell which file {record.target.name!r} "
@@ -157,15 +164,21 @@ class RecordOrigin:
             which = f" ({', '.join(differs[:3])})" if differs else ""
             raise InputError(
                 f"commit: the record is from {place.commit} with uncommitted changes{which}; commit the "
-                "files that run and the files that they read, and audit again"
+                "files that run and the files that they read, check out all others, submodules too, and "
+                "audit again"
             )
 
     def _placed(self, record: Record) -> None:
         """Refuse another file of the commit that has the same name in another folder."""
-        there, named = record.provenance.target.place, record.target.source.path
-        top = files.checkout(Path.cwd())
-        wanted = os.path.relpath(named, top or Path.cwd()).replace(os.sep, "/")
-        if there is not None and there not in (wanted, f"src/{wanted}"):
+        target, named = record.provenance.target, record.target.source.path
+        top, given = files.checkout(Path.cwd()) or Path.cwd(), Path(record.target.name.rpartition(":")[0])
+        if named and given.suffix == ".py":  # which may take the code from a module of its package
+            outside = [*itertools.takewhile(lambda part: part != Path(named).parts[0], given.parts)]
+            folders = [Path(), Path(*outside)]
+        else:
+            folders = [Path(), *([] if target.twin else [top / "src"])]
+        wanted, *others = (os.path.relpath(one / named, top).replace(os.sep, "/") for one in folders)
+        if (there := target.place) is not None and there not in (wanted, *others):
             raise InputError(
                 f"commit: the record is about {there}, and from here {named} is {wanted}; judge in the "
                 "folder of a checkout in which it was audited"
@@ -181,6 +194,11 @@ class RecordOrigin:
         with contextlib.chdir(source):
             whole = None if asked is None else asked.as_dict()
             begun = [Path(record.target.source.path)] if whole is None else asking.places_in(whole)
+            if not begun:
+                raise InputError(
+                    f"source: we did not find {record.target.name} from {str(source)!r}; give the folder in "
+                    "which its package lies, such as src, or set PYTHONPATH"
+                )
             for place in begun:
                 if not place.resolve().is_relative_to(Path.cwd().resolve()):
                     raise InputError(
@@ -204,6 +222,11 @@ class RecordOrigin:
                     "what the code read above it is not known; audit in a checkout"
                 )
             root = Path("" if whole is None else asking.root_in(whole))
+            if not Path.cwd().resolve().is_relative_to(root.resolve()):
+                raise InputError(
+                    f"source: {str(root)!r}, in which the code lies, is a repository within {str(source)!r}: "
+                    "what the code read outside of it is not known; audit in that folder, and give it"
+                )
             read = dict(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):

@@ -42,6 +42,7 @@ class _Process:
     def __init__(self) -> None:
         self.path = list[str]()
         self.variables = dict[str, str | None]()
+        self.environment = dict[str, str]()  # the whole, if a command runs here: libraries change it
         self.of_targets = False
 
 
@@ -64,6 +65,7 @@ def leave_out() -> None:
     last = _needed(kept, [place for place in apart if place not in kept])
     _PROCESS.path = sys.path[:]
     sys.path[:] = [*kept, *last]
+    _PROCESS.environment = dict(os.environ)
     left = [place for place in sys.path if place and os.path.realpath(place) in theirs]
     _PROCESS.variables = _set({_SAFE: "1", _NAMED: os.pathsep.join(left) or None})
 
@@ -213,7 +215,7 @@ def of_targets() -> list[str]:
 
 def environment() -> dict[str, str]:
     """The environment in which the code of targets runs: as this process was given it."""
-    whole = {**os.environ, **_PROCESS.variables}
+    whole = {**(_PROCESS.environment or os.environ), **_PROCESS.variables}
     return {name: value for name, value in whole.items() if value is not None}
 
 
@@ -236,7 +238,7 @@ def restore() -> None:
     """In a process where code of targets runs: look for modules as Python does."""
     sys.path[:] = of_targets()
     _set(_PROCESS.variables)
-    _PROCESS.path, _PROCESS.variables, _PROCESS.of_targets = [], {}, True
+    _PROCESS.path, _PROCESS.variables, _PROCESS.environment, _PROCESS.of_targets = [], {}, {}, True
 
 
 def missing(module: str) -> str:

@@ -29,14 +29,21 @@ def steering(environment: Mapping[str, str]) -> list[str]:
     ]
 
 
+def environment_of_targets() -> dict[str, str]:
+    """What a program that is code of a target is started with: as this process was given it, without these.
+
+    A program that we start with the environment of our own process finds other modules than in production.
+    """
+    given = paths.environment()
+    dropped = steering(given)
+    return {name: value for name, value in given.items() if name not in dropped}
+
+
 def start_again_without() -> None:
     """Begin this process again without them, if it has any.
 
     What a process was started with stays in its memory, and in ``/proc``, whatever it deletes of it later: a
     child can read both.
     """
-    given = paths.environment()
-    dropped = steering(given)
-    if dropped and sys.orig_argv[1:]:
-        kept = {name: value for name, value in given.items() if name not in dropped}
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)
+    if steering(paths.environment()) and sys.orig_argv[1:]:
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment_of_targets())

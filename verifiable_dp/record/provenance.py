@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import JsonDict
@@ -32,9 +32,11 @@ _CLEAN = (
     f"core.hooksPath={os.devnull}",
     "safe.directory=*",
     "core.pager=cat",
+    f"core.attributesFile={os.devnull}",
     "safe.bareRepository=explicit",
 )
-_FOLDER, _FILES, _LINK = b"40000", (b"100644", b"100755", b"100664"), b"120000"  # modes
+# Modes of a tree's entries.
+_FOLDER, _FILES, _LINK, _MODULE = b"40000", (b"100644", b"100755", b"100664"), b"120000", b"160000"
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -90,7 +92,9 @@ class _Head:
     def blobs(self, folder: Path, *places: str) -> dict[str, str]:
         """The files at or below some places in a folder, and the names of their contents.
 
-        The name of a link ends with a slash. They are none where the repository is not what its names say.
+        The name of a link ends with a slash. Of a submodule they are those of its commit; of one that is not
+        checked out there is its own path, without the name of a content. They are none where the repository
+        is not what its names say.
         """
         try:
             inside = folder.resolve().relative_to(self.top)
@@ -114,7 +118,8 @@ class _Head:
             for path, content in zip(level, self._objects("tree", level.values()), strict=True):
                 for mode, name, of in _entries(content, len(self.commit) // 2):
                     where = (*path, name)
-                    if not any(one[: len(where)] == where[: len(one)] for one in wanted):
+                    asked = [one[len(where) :] for one in wanted if one[: len(where)] == where[: len(one)]]
+                    if not asked:
                         continue
                     if mode == _FOLDER:
                         below[where] = of
@@ -122,7 +127,38 @@ class _Head:
                         yield "/".join(where), of
                     elif mode == _LINK:
                         yield "/".join((*where, "")), of
+                    elif mode == _MODULE:
+                        yield from self._module(where, of, asked)
             level = below
+
+    def filtered(self, names: Sequence[str]) -> set[str]:
+        """Those files that git changes as it checks them out, or of which it does not say otherwise."""
+        asked = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
+        said = _git(self.top, "check-attr", "-z", "--stdin", *_CHANGING, given=asked)
+        words = said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        found = dict(zip(zip(words[::3], words[1::3], strict=False), words[2::3], strict=False))
+        return {name for name in names if any(found.get((name, one)) not in _KEEPS for one in _CHANGING)}
+
+    def stored(self, blob: str) -> str:
+        """The SHA-256 of what Git LFS puts in the place of a content; empty if that is not a pointer."""
+        try:
+            found = re.fullmatch(_POINTER, self._objects("blob", [blob])[0])
+        except _ForgedError:
+            return ""
+        return found[1].decode() if found else ""
+
+    def _module(
+        self, where: tuple[str, ...], commit: str, wanted: Sequence[tuple[str, ...]]
+    ) -> Iterator[tuple[str, str]]:
+        """As `_files`, of a submodule: where its commit is not there, its path without name of a content."""
+        inner = _Head(self.top.joinpath(*where), commit)
+        try:
+            if not os.path.lexists(inner.top / ".git"):
+                raise _ForgedError
+            found = [("/".join((*where, name)), of) for name, of in inner._files(inner._tree(), wanted)]
+        except _ForgedError:
+            found = [("/".join(where), "")]
+        yield from found
 
     def _objects(self, kind: str, names: Iterable[str]) -> list[bytes]:
         """The contents of some objects, each of which is what its name says."""
@@ -140,6 +176,9 @@ class _Head:
 
 
 _NAME = rb"[0-9a-f]{40}|[0-9a-f]{64}"
+# Attributes with which git writes another file than the commit has, and what they are if it does not.
+_CHANGING, _KEEPS = ("filter", "ident", "working-tree-encoding"), ("unspecified", "unset")
+_POINTER = rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n(?:.*\n)*"
 
 
 def _named(kind: str, content: bytes, like: str) -> str:
@@ -208,15 +247,19 @@ def place(
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
     known |= opened or {}
-    differs = _differing(head, known)
+    differs, filtered = _differing(head, known)
+    there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
+    twin = there.removeprefix(_SOURCES)
     remote = _git(head.top, "config", "--get", "remote.origin.url")
     return {
         "repository": _without_login(remote.decode("utf-8", "replace").strip()),
         "commit": head.commit,
         "dirty": found is None or bool(differs),
-        "place": (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix(),
+        "place": there,
         **read,
+        **({"twin": True} if there.startswith(_SOURCES) and head.blobs(head.top, twin) else {}),
         **({"differs": differs} if differs else {}),
+        **({"filtered": filtered} if filtered else {}),
     }
 
 
@@ -228,19 +271,30 @@ def _reached(top: Path, file: Path) -> list[str]:
     return [*(f"{one}/" for one in names), name]
 
 
-def _differing(head: _Head, those: Mapping[str, str]) -> list[str]:
+def _differing(head: _Head, those: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Which of these files are not in the last commit, or not as it is there, or have another SHA-256.
 
     One that was `targets.opened.ABSENT` must not be in it. Of what the commit has and is not there, some.
+    Then those that git changes as it checks them out; one that Git LFS has brought is as its pointer says.
     """
     whole = head.blobs(head.top, os.curdir)
-    missing = (name for name in whole if not _is_there(head.top / name))
+    above = {str(folder / ".gitattributes") for name in those for folder in PurePosixPath(name).parents}
+    rules = {name: "" for name in above if os.path.lexists(head.top / name)}
+    missing = (name for name, blob in whole.items() if not blob or not _is_there(head.top / name))
+    filtered = head.filtered([name for name in those if name in whole and not name.endswith("/")])
+    brought = {name for name in filtered if _is_stored(head, name, whole[name])}
     found = [
         name
-        for name, digest in those.items()
+        for name, digest in {**rules, **those}.items()
         if (name in whole if digest == ABSENT else _differs(head.top, name, whole.get(name, ""), digest))
+        and name not in brought
     ]
-    return sorted({*found, *itertools.islice(missing, _MISSING)})
+    return sorted({*found, *itertools.islice(missing, _MISSING)}), sorted(filtered - brought)
+
+
+def _is_stored(head: _Head, name: str, blob: str) -> bool:
+    place = head.top / name
+    return place.is_file() and hashlib.sha256(place.read_bytes()).hexdigest() == head.stored(blob)
 
 
 def _is_there(place: Path) -> bool:
@@ -254,6 +308,7 @@ def _differs(top: Path, name: str, blob: str, digest: str) -> bool:
     )
 
 
+_SOURCES = "src/"  # the folder from which a module is found that is named without it
 _MISSING = 20  # of the files that are missing, how many are named
 
 

@@ -23,6 +23,10 @@ class Checkout(RecordEntry, frozen=True):
     place: Annotated[
         str | None, said("Path of the audited file from the top of its repository; absent if it is in none.")
     ] = None
+    twin: Annotated[
+        bool | None,
+        said("True if the file is below src and the commit has one of the same path without src, too."),
+    ] = None
     opened: Annotated[
         Mapping[str, Sha256] | None,
         said(
@@ -39,6 +43,13 @@ class Checkout(RecordEntry, frozen=True):
         said(
             "Files that ran or were read and differ from the commit, and of those that are missing at most "
             "twenty; absent if there are none."
+        ),
+    ] = None
+    filtered: Annotated[
+        tuple[Text, ...] | None,
+        said(
+            "Files that ran or were read and that git changes as it checks them out, as its attributes say; "
+            "not one that Git LFS brought as its pointer says. Absent if there are none."
         ),
     ] = None
 

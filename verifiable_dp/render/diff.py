@@ -29,6 +29,9 @@ _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
 # Settings with which an audit may pass that would not pass otherwise: whether more of it asks for less.
 _ASKS_LESS = {"detect": True, "given_pairs": True, "alpha": False, "numerics": False, "mutants": False}
+# Of what is asked: how much is run, or what has a direction of its own; and what the claim in a record says.
+_HOW_MUCH = ("budget", "runs", "timeout", "sequential", "curve", *_ASKS_LESS)
+_CLAIMED = (*_PARAMETERS, *_UNIT, *_SEEN, "model")
 # What is said against one claim.
 _OF_PRIVACY = ("result", "exit_status", "verdict", "strength", "checks.", "mutants.", "kill_table.")
 
@@ -142,7 +145,7 @@ def compare(old: Record, new: Record) -> Difference:
     """
     others = tuple(_other_target(old, new))
     claims, instances = tuple(_incomparable(old.claim, new.claim)), tuple(_other_instance(old, new))
-    reasons = (*others, *claims, *instances)
+    reasons = (*others, *claims, *instances, *_other_question(old, new))
     found = [
         *_target(old, new),
         *_verdicts(old, new),
@@ -256,6 +259,19 @@ def _other_instance(old: Record, new: Record) -> Iterator[str]:
     promised = _PARAMETERS if old.claim and new.claim else ()
     for change in _by_key("", old.target.parameters, new.target.parameters, free=promised):
         yield f"they are of different {change.what}: {_shown(change.old)} against {_shown(change.new)}"
+
+
+def _other_question(old: Record, new: Record) -> Iterator[str]:
+    """What else was asked differs, such as the neighbours: only what says how much is run may do so."""
+    before, after = (record.provenance.request for record in (old, new))
+    if before is None or after is None or before.question != after.question:
+        return
+    instance = (*old.target.parameters, *new.target.parameters)
+    promised = () if before.question == "regret" else _CLAIMED
+    for what, free in (("claim", promised), ("inputs", instance), ("plan", _HOW_MUCH)):
+        for change in _by_key("", getattr(before, what), getattr(after, what), free=free):
+            values = f"{_shown(change.old)} against {_shown(change.new)}"
+            yield f"they answer different questions: {change.what} is {values}; ask both the same {what}"
 
 
 def _target(old: Record, new: Record) -> Iterator[Change]:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine, paths, plugins, watch
-from verifiable_dp.core.steering import steering
+from verifiable_dp.core.steering import environment_of_targets, steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping, opened
@@ -214,11 +214,9 @@ def _spawned(given: _Handed) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
     sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
-    variables = paths.environment()
-    steered = steering(variables)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
-        env={name: value for name, value in variables.items() if name not in steered},
+        env=environment_of_targets(),
         stdin=subprocess.PIPE,
         stdout=given.output,
         stderr=given.output,

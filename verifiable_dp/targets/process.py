@@ -35,6 +35,7 @@ import numpy as np
 
 from verifiable_dp.core.files import checkout
 from verifiable_dp.core.outputs import ReadOutputs, spoken
+from verifiable_dp.core.steering import environment_of_targets
 from verifiable_dp.core.validate import FloatArray, Given, InputError, JsonDict, JsonValue, positive
 
 PROTOCOL = "verifiable-dp-1"
@@ -101,31 +102,42 @@ class Exec:
 _INTERPRETER = re.compile(
     r"(python|pypy|perl|ruby|node|nodejs|Rscript|julia|lua|php|java|bash|dash|sh|zsh)[\d.]*"
 )
-_OPTION = re.compile(r"-\w{1,3}|-[WX][\w:.]+|--[\w-]+(=\d+)?")  # that holds no code
-_MODULE = "-m"  # of Python
+_STARTERS = ("conda", "mamba", "micromamba", "env", "nice", "pipenv", "poetry", "stdbuf", "timeout", "uv")
+_FLAGS = "[bBdEiIOPqRsSuvx]"  # of Python, which may be written together
+# Options of an interpreter that hold no code and take no word after them.
+_OPTIONS = {
+    "(python|pypy).*": re.compile(rf"-{_FLAGS}+|-[WX]\S+"),
+    ".*sh": re.compile(r"-[aefhuvx]+|--[\w-]+"),
+    "java": re.compile(r"-jar|-cp|-X\S+"),
+    ".*": re.compile(r"-[wvT]|-[WO]\d|--[\w-]+(=\d+)?"),
+}
+_MODULE = re.compile(rf"-{_FLAGS}*m(.*)")  # of Python: its name is in the word, or is the next one
+_RUN_MODULES = ("python", "pypy")
 
 
 def _code(words: Sequence[str]) -> tuple[Path, ...]:
     """The files that a command runs: a program that is not installed, or what an interpreter is told to run.
 
-    Another program, which is installed, may run any code; it may also start an interpreter.
+    Another program, which is installed, may run any code; some start an interpreter on this machine.
     """
     by_path = os.sep in words[0] and not _INTERPRETER.fullmatch(Path(words[0]).name)
     program = Path(words[0] if os.sep in words[0] else shutil.which(words[0]) or "")
     ours = by_path or program.resolve().is_relative_to(_root())
     if ours and program.is_file() and not _of_environment(program):
         return (program,)
-    starts = (number for number, word in enumerate(words) if _INTERPRETER.fullmatch(Path(word).name))
-    return next(filter(None, (_run_by(words[start + 1 :]) for start in starts)), ())
+    last = len(words) if Path(words[0]).name in _STARTERS else 1
+    starts = (number for number, word in enumerate(words[:last]) if _INTERPRETER.fullmatch(Path(word).name))
+    return next(filter(None, (_run_by(Path(words[start]).name, words[start + 1 :]) for start in starts)), ())
 
 
-def _run_by(arguments: Sequence[str]) -> tuple[Path, ...]:
+def _run_by(interpreter: str, arguments: Sequence[str]) -> tuple[Path, ...]:
     """What an interpreter runs that is given these arguments: a file after its options, or a module here."""
+    option = next(one for name, one in _OPTIONS.items() if re.fullmatch(name, interpreter))
     words = iter(arguments)
     for word in words:
-        if word == _MODULE:
-            return _module(next(words, ""))
-        if not _OPTION.fullmatch(word):
+        if interpreter.startswith(_RUN_MODULES) and (module := _MODULE.fullmatch(word)):
+            return _module(module[1] or next(words, ""))
+        if not option.fullmatch(word):
             return (Path(word),) if Path(word).is_file() else ()
     return ()
 
@@ -170,6 +182,7 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                env=environment_of_targets(),
                 start_new_session=True,  # a group of its own, which ends with it
             )
         except OSError as error:

@@ -242,6 +242,24 @@ def way_of(reference: str) -> list[Path]:
     return [part.path for part in _named_way(reference)]
 
 
+def located(reference: str, path: str) -> Path:
+    """The file of a path that `CodeSource` gives, as it was found when the reference was loaded.
+
+    That of a module is from the folder in which its modules are found, which need not be the current one.
+    """
+    place = reference.rpartition(":")[0]
+    try:
+        parts = list(_way(reference)) if place else []
+    except InputError:
+        parts = []
+    if not parts or any(_same_file(part.path, path) for part in parts):
+        return Path(path)
+    last = parts[-1].path
+    up = parts[-1].name.count(".") + (last.stem == "__init__")
+    inside = (_place_of(last)[1] if place.endswith(".py") else last.parents[up]) / path
+    return inside if inside.is_file() else Path(path)
+
+
 def _named_way(reference: str) -> list[SourcePart]:
     place, _, name = reference.rpartition(":")
     if not place or not name:

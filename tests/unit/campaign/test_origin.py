@@ -1,6 +1,7 @@
 """A record speaks of the code of its day: of which code, commit and question it is, and how old."""
 
 import contextlib
+import hashlib
 import importlib.util
 import json
 import os
@@ -108,6 +109,131 @@ def test_nothing_of_the_commit_may_be_missing(linked):
     assert not found(**{"none.txt": ABSENT})["dirty"]
     (linked / "scale.txt").unlink()
     assert found()["differs"] == ["scale.txt"]
+
+
+@pytest.fixture
+def outer(linked, tmp_path):
+    """A repository with a submodule in `vendor`, which has one itself."""
+    for name, inner in (("deep", None), ("vendor", "deep")):
+        place = tmp_path / name
+        place.mkdir()
+        git(place, "init", "-q")
+        (place / "settings.py").write_text("SCALE = 0\n")
+        if inner:
+            added(place, tmp_path / inner, inner)
+        git(place, "add", "-A")
+        git(place, "commit", "-qm", "one")
+    added(linked, tmp_path / "vendor", "vendor")
+    git(linked, *FILES_ALLOWED, "submodule", "--quiet", "update", "--init", "--recursive")
+    git(linked, "commit", "-qm", "more")
+    return linked
+
+
+FILES_ALLOWED = ("-c", "protocol.file.allow=always")
+
+
+def added(folder, module, name):
+    git(folder, *FILES_ALLOWED, "submodule", "--quiet", "add", str(module), name)
+
+
+@pytest.mark.parametrize(
+    ("done", "differs"),
+    [
+        ("nothing", []),
+        ("changed", ["vendor/deep/settings.py"]),
+        ("removed", ["vendor/settings.py"]),
+        ("another commit", ["vendor/more.py"]),
+        ("not there", ["vendor"]),
+        ("a file there", ["vendor"]),
+        ("not there within", ["vendor/deep"]),
+    ],
+)
+def test_submodules_are_files_of_a_commit(done, differs, outer, tmp_path):
+    """Broken variant: of a submodule that is not checked out nothing is missing, and code may ask for it.
+
+    Controls: one that is checked out, with what code reads in it; one that has a later commit, too.
+    """
+    place, read = outer / "vendor", ["vendor/settings.py", "vendor/deep/settings.py"]
+    if done == "changed":
+        (place / "deep/settings.py").write_text("SCALE = 1\n")
+    elif done == "removed":
+        (place / "settings.py").unlink()
+    elif done == "another commit":
+        (place / "more.py").write_text("SCALE = 1\n")
+        git(place, "add", "-A")
+        git(place, "commit", "-qm", "more")
+        assert not place_of(outer, read)["dirty"]  # what it reads is as it was
+        read.append("vendor/more.py")
+    elif done == "not there within":
+        shutil.rmtree(place / "deep")
+        (place / "deep").mkdir()
+    elif done != "nothing":
+        shutil.rmtree(place)
+        place.touch() if done == "a file there" else place.mkdir()
+    found = place_of(outer, [name for name in read if (outer / name).is_file()])
+    assert found.get("differs", []) == differs
+    assert found["dirty"] is bool(differs)
+
+
+def place_of(folder, read):
+    opened = {name: file_digest(folder / name) for name in read}
+    return provenance.place(str(folder / "a.py"), run={"a.py": file_digest(folder / "a.py")}, opened=opened)
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {}\n"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "there", "filtered"),
+    [
+        ("scale filter=lfs -text", "pointer", True),
+        ("[attr]stored filter=lfs\n*a* stored", "pointer", True),
+        ("scale filter=lfs -text", "content", False),
+        ("scale filter=lfs -text", "another content", True),
+        ("1 ident", "pointer", True),
+        ("1 working-tree-encoding=latin-1", "pointer", True),
+        ("2 filter=lfs", "pointer", False),
+        ("scale text eol=lf", "pointer", False),
+        ("* filter=lfs\nscale -filter\n1 -filter\n*.py !filter", "pointer", False),
+    ],
+)
+def test_what_git_changes_as_it_checks_out_is_not_what_the_commit_has(attributes, there, filtered, linked):
+    """Broken variants: a pointer of Git LFS counts as the file; what LFS brought is not the commit's."""
+    content = b"0\n"
+    pointer = POINTER.format(hashlib.sha256(content).hexdigest(), len(content)).encode()
+    (linked / "scale").unlink()
+    (linked / "scale").write_bytes(pointer)
+    (linked / ".gitattributes").write_text(f"{attributes}\n")
+    git(linked, "add", "-A")
+    git(linked, "commit", "-qm", "two")
+    if there != "pointer":
+        (linked / "scale").write_bytes(content if there == "content" else b"1\n")
+    found = place_of(linked, ["scale", "1"])
+    assert bool(found.get("filtered")) is filtered
+    assert found["dirty"] is (there == "another content")
+    (linked / ".gitattributes").write_text("# none\n")
+    assert ".gitattributes" in place_of(linked, ["scale"])["differs"]
+
+
+def test_attributes_that_are_in_no_commit_hide_nothing(linked):
+    (linked / "data").mkdir()
+    (linked / "data/scale").write_text("1\n")
+    (linked / ".gitattributes").write_text("scale filter=lfs\n")
+    git(linked, "add", "-A")
+    git(linked, "commit", "-qm", "two")
+    assert place_of(linked, ["data/scale"])["filtered"] == ["data/scale"]
+    (linked / "data/.gitattributes").write_text("scale -filter\n")
+    assert place_of(linked, ["data/scale"])["differs"] == ["data/.gitattributes"]
+
+
+def test_a_record_of_what_git_changes_is_refused(folder):
+    record = vdp.verify(folder / "kept/record.json").parsed
+    place = {**record.as_dict()["provenance"]["target"], "filtered": ["scale"]}
+    facts = {**record.as_dict()["provenance"], "target": place}
+    other = Record.of(sealed({**record.as_dict(), "provenance": facts}))
+    for expected in ({"commit": head(folder)}, {"source": folder}):
+        with pytest.raises(InputError, match="git changes scale as it checks it out"):
+            RecordOrigin(**expected).check(other)
 
 
 def test_two_requests_have_two_places(folder, tmp_path):
@@ -502,6 +628,84 @@ def test_a_file_of_the_same_name_is_another_one(folder, monkeypatch):
     RecordOrigin(commit=head(folder)).check(other)
     with pytest.raises(InputError, match=r"from here a\.py is decoy/a\.py"):
         RecordOrigin(commit=head(folder)).check(record)
+
+
+RELEASE = "def release(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+SHORT = ("--epsilon", 1, "--runs", 400, "--request", "kept/request.json", "--json", "kept/record.json")
+
+
+def kept_of(folder, target):
+    shutil.rmtree(folder / "kept", ignore_errors=True)
+    assert run(folder, "audit", target, *SHORT).exit_code in (0, 3)
+    return vdp.verify(folder / "kept/record.json").parsed
+
+
+@pytest.mark.parametrize("target", ["pkg.mine:release", "pkg.named:release", "src/pkg/named.py:release"])
+def test_a_module_is_the_file_that_was_found(target, tmp_path, monkeypatch):
+    """Broken variant: it is looked up from the current folder, so that right code is of no commit.
+
+    Controls: a path to the file; a name that the module imports from another file.
+    """
+    inside = tmp_path / "src/pkg"
+    inside.mkdir(parents=True)
+    for name, text in (("__init__", ""), ("mine", RELEASE), ("named", "from pkg.mine import release\n")):
+        (inside / f"{name}.py").write_text(text)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path / "src"))
+        record = kept_of(tmp_path, target)
+    there = record.provenance.target
+    assert (there.place, there.commit, there.dirty) == ("src/pkg/mine.py", head(tmp_path), False)
+    RecordOrigin(commit=head(tmp_path)).check(record)
+    if not target.startswith("src"):
+        RecordOrigin(source=tmp_path / "src").check(record)
+        with pytest.raises(
+            InputError, match=r"we did not find pkg\..*; give the folder in which its package"
+        ):
+            RecordOrigin(source=tmp_path).check(record)
+
+
+@pytest.mark.parametrize("target", ["mine.py:release", "mine:release", "pkg.mine:release"])
+@pytest.mark.parametrize("others", [True, False])
+def test_only_a_module_is_looked_for_in_src(target, others, tmp_path, monkeypatch):
+    """Broken variants: a file in src is the file of this name at the top; a module is, though both are there.
+
+    Control: a module that the commit has only in src.
+    """
+    inside = tmp_path / "src"
+    for folder in (inside, inside / "pkg", tmp_path / "pkg"):
+        folder.mkdir()
+        if others or folder != tmp_path / "pkg":
+            (folder / "mine.py").write_text(RELEASE)
+    if others:
+        (tmp_path / "mine.py").write_text(RELEASE.replace("rng.laplace(0, 1, size)", "0"))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    record = kept_of(inside, target)
+    monkeypatch.chdir(tmp_path)
+    holds = not others and not target.startswith("mine.py")
+    with contextlib.nullcontext() if holds else pytest.raises(InputError, match=r"the record is about src/"):
+        RecordOrigin(commit=head(tmp_path)).check(record)
+    monkeypatch.chdir(inside)
+    RecordOrigin(commit=head(tmp_path)).check(record)
+
+
+def test_what_lies_around_a_repository_is_not_compared(reads, tmp_path, monkeypatch):
+    """Broken variant: --source compares a folder of which only the code's repository was noted.
+
+    Control: the repository, and a folder below it.
+    """
+    place = tmp_path / "outer"
+    shutil.copytree(reads, place / "vendor")
+    git(place, "init", "-q")
+    record = kept_of(place, "vendor/mine.py:release")
+    with pytest.raises(InputError, match="is a repository within"):
+        RecordOrigin(source=place).check(record)
+    RecordOrigin(source=place / "vendor").check(kept_of(place / "vendor", "mine.py:release"))
 
 
 TRIES = """

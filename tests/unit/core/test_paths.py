@@ -157,6 +157,14 @@ def test_the_path_of_targets_is_the_one_that_was_given(looked):
     assert "PYTHONSAFEPATH" not in paths.environment()
 
 
+def test_what_libraries_set_is_not_given_to_the_code_of_targets(looked, monkeypatch):
+    """Broken variant: a command gets what a library that we import has put into our environment."""
+    given = dict(os.environ)
+    paths.leave_out()
+    monkeypatch.setenv("SET_BY_A_LIBRARY", "1")
+    assert paths.environment() == given
+
+
 def test_it_is_given_back_where_their_code_runs(looked):
     """A command may start another: what is left out twice is left out once."""
     before = variables()

@@ -95,8 +95,8 @@ def committed(ours, commit="0" * 40, dirty=False, differs=()):
     target = N(**own, differs=differs)
     other = {"commit": "9" * 10, "dirty": True}
     facts = N(**own, target=N(**other, differs=("x",))) if ours else N(**other, target=target)
-    facts.in_process, facts.target.place = None, None
-    return N(provenance=facts, target=N(ours=ours, source=N(path="a.py")))
+    facts.in_process, facts.target.place, facts.target.twin = None, None, None
+    return N(provenance=facts, target=N(ours=ours, name="a.py:play", source=N(path="a.py")))
 
 
 @pytest.mark.parametrize("ours", [True, False])
@@ -108,8 +108,7 @@ def test_the_commit_of_a_record(ours):
     shown = "" if ours else " (a, b, c)"
     said = (
         f"commit: the record is from {'0' * 40} with uncommitted changes{shown}; commit the files that run "
-        "and "
-        "the files that they read, and audit again"
+        "and the files that they read, check out all others, submodules too, and audit again"
     )
     refused(lambda: wanted._committed(committed(ours, dirty=True, differs=("a", "b", "c", "d"))), said)
     without = said.replace(shown, "")

@@ -16,7 +16,7 @@ from tests.small_records import refuted
 from verifiable_dp.core.validate import InputError, named, on_one_line, printable
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.record import conclude
+from verifiable_dp.record import conclude, requests
 from verifiable_dp.record.differences import apart
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry, requiring
@@ -687,6 +687,45 @@ def test_an_audit_that_asks_for_less_is_not_the_same(record, values, outcome):
     old, new = Record.of(record), Record.of(changed(record, **values))
     assert compare(old, new).outcome == outcome
     assert compare(new, old).outcome == {"worse": "better"}.get(outcome, outcome)
+
+
+def asked_of(record, question="audit", **values):
+    """The record of a request with some values, which names it as its own."""
+    asked = {
+        "question": question,
+        "target": {"name": "a.py:f", "kind": "code", "parameters": {}, "files": {}},
+    }
+    asked |= {"claim": {}, "inputs": {}, "plan": {}, "level": {}, "seed": 0, "code": "0" * 64}
+    asked |= {"packages": f"sha256:{'0' * 64}", **values}
+    return Record.of(changed(record, provenance__request=requests.made(asked, None).as_dict()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ({"plan": {}}, {"plan": {"own_neighbours": True}}, False),
+        ({"inputs": {"pairs": [[0, 1]]}}, {"inputs": {"pairs": [[0, 0.001]]}}, False),
+        ({"inputs": {"reward": "a.py:f"}}, {"inputs": {"reward": "a.py:g"}}, False),
+        ({"claim": {"group": 5}}, {"claim": {"group": 1}}, False),
+        (
+            {"question": "regret", "claim": {"bound": 120}},
+            {"question": "regret", "claim": {"bound": 390}},
+            False,
+        ),
+        ({"inputs": {"horizon": 5}}, {"inputs": {"horizon": 6}}, True),  # the record says it, or it is unused
+        ({"plan": {"budget": "smoke"}}, {"plan": {"budget": "quick", "runs": 3}, "seed": 1}, True),
+        ({"claim": {"adjacency": "one"}}, {"claim": {}}, True),  # the claim of the record says it
+        ({"question": "evidence"}, {"question": "audit", "plan": {"own_neighbours": False}}, True),
+    ],
+)
+def test_records_that_were_asked_other_things_are_not_compared(old, new, same, record):
+    """Broken variants: what stands only in a request is provenance; how much is run makes a question."""
+    before, after = asked_of(record, **old), asked_of(record, **new)
+    for one, other in ((before, after), (after, before)):
+        found = compare(one, other)
+        assert found.outcome == ("same" if same else "not_comparable")
+        assert all("they answer different questions" in one for one in found.not_comparable)
+    assert compare(before, Record.of(record)).outcome == "same"  # that names no request
 
 
 def test_a_difference_that_decides_nothing_is_named(record):

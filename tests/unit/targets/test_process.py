@@ -414,6 +414,10 @@ NAMED = {
     "env/bin/python -Wignore answers.py": ["answers.py"],
     "python3 -m inside.mech --config params.json": ["inside/mech.py", "inside/__init__.py", "params.json"],
     "python3 -m inside": ["inside/__main__.py", "inside/__init__.py"],
+    "python3 -manswers params.json": ["answers.py", "params.json"],  # params.json was the code
+    "python3 -uBmanswers params.json": ["answers.py", "params.json"],
+    "python3 -Xdev -um inside.mech": ["inside/mech.py", "inside/__init__.py"],
+    "bash -eu mech params.json": ["mech", "params.json"],
     "conda run -n old python answers.py params.json": ["answers.py", "params.json"],
     "java -jar mech params.json": ["mech", "params.json"],
     # What these run is not told.
@@ -426,6 +430,14 @@ NAMED = {
     "python3 -m json.tool params.json": [],
     "python3 - params.json": [],
     "python3 -W ignore params.json": [],
+    "python3 -cx params.json": [],
+    "python3 -mno params.json": [],
+    "perl -Mx params.json": [],
+    "sh -c mech": [],
+    "docker run -i image python answers.py": [],  # that of the image
+    "tool python answers.py": [],
+    "sh -ec mech params.json": [],
+    "ruby -Xin answers.py": [],
     "cat": [],
 }
 
