@@ -416,9 +416,13 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     rows = "[...document.querySelectorAll('tbody tr:first-child')]"
     assert set(browser.run(f"{rows}.map((e) => getComputedStyle(e).breakBefore)")) <= {"avoid"}
     # What is short is kept whole, so that no line of it and no head of a table is alone on a sheet.
-    short = "[...document.querySelectorAll('p, caption, .contents, .scroll:not(:has(tr:nth-child(4)))')]"
-    broken = f"{short}.map((e) => getComputedStyle(e).breakInside)"
-    assert set(browser.run(broken)) == {"avoid"}
+    short = "p, pre, caption, .contents, .question, .scroll:not(:has(tr:nth-child(4)))"
+    for found, side in ((short, "breakInside"), ("summary + p", "breakAfter")):
+        broken = f"[...document.querySelectorAll('{found}')].map((e) => getComputedStyle(e).{side})"
+        assert set(browser.run(broken)) <= {"avoid"}
+    # No line of code is cut.
+    cut = "[...document.querySelectorAll('pre')].map((e) => getComputedStyle(e).whiteSpace)"
+    assert set(browser.run(cut)) <= {"pre-wrap"}
     # Facts that may not part from each other leave the first sheet half empty.
     parted = "[...document.querySelectorAll('.facts dt')].map((e) => getComputedStyle(e).breakAfter)"
     assert set(browser.run(parted)) <= {"auto"}
