@@ -2760,8 +2760,8 @@ FAULTS = (
     Fault(
         "a contradicted theorem has no status",
         f"{RECORD}/decision.py",
-        'if self.regret == "contradicted" or self.holes:',
-        "if self.holes:",
+        "self.regret_status, _OPEN * bool(self.short)]",
+        "_OPEN * bool(self.short)]",
         "a record whose regret is contradicted is judged with status 0",
         ("tests/unit/record/test_records.py",),
     ),
@@ -3117,8 +3117,8 @@ FAULTS = (
     Fault(
         "what another thread reads is read for us",
         "verifiable_dp/targets/opened.py",
-        "    return frame is not None\n",
-        "    return True\n",
+        "return frame is not None and all(",
+        "return all(",
         "a file that a pool's thread reads is compared with no commit",
         ("tests/unit/targets/test_opened.py::test_what_another_thread_reads_is_heard",),
     ),

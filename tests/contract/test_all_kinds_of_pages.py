@@ -77,7 +77,9 @@ def test_pages_are_short_before_their_folds(kind):
     assert too_long(pages) == []
 
 
-@pytest.mark.parametrize("kind", ["page", "index", "errata", "papers", "mutants", "study", "site", "annex"])
+@pytest.mark.parametrize(
+    "kind", ["page", "index", "errata", "papers", "mutants", "study", "pack", "site", "annex"]
+)
 def test_pages_that_are_not_folded_are_too_long(kind):
     """Control: the same pages, with their folds open."""
     opened = [page.replace("<details", "<details open") for page in KINDS[kind][0]()]

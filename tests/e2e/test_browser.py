@@ -415,6 +415,20 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     # A head at the foot of a sheet has its first row on the next one.
     rows = "[...document.querySelectorAll('tbody tr:first-child')]"
     assert set(browser.run(f"{rows}.map((e) => getComputedStyle(e).breakBefore)")) <= {"avoid"}
+    # What is short is kept whole, so that no line of it and no head of a table is alone on a sheet.
+    short = "p, pre, caption, .contents, .question, .scroll:not(:has(tr:nth-child(4)))"
+    for found, side in ((short, "breakInside"), ("summary + p", "breakAfter")):
+        broken = f"[...document.querySelectorAll('{found}')].map((e) => getComputedStyle(e).{side})"
+        assert set(browser.run(broken)) <= {"avoid"}
+    # No line of code is cut.
+    cut = "[...document.querySelectorAll('pre')].map((e) => getComputedStyle(e).whiteSpace)"
+    assert set(browser.run(cut)) <= {"pre-wrap"}
+    # Facts that may not part from each other leave the first sheet half empty.
+    parted = "[...document.querySelectorAll('.facts dt')].map((e) => getComputedStyle(e).breakAfter)"
+    assert set(browser.run(parted)) <= {"auto"}
+    # Two numbers side by side do not read as one interval.
+    apart = "[...document.querySelectorAll('td.number + td')].map((e) => getComputedStyle(e).paddingLeft)"
+    assert not {"0px"} & set(browser.run(apart))
     # A panel higher than a sheet loses its caption to the next one, and one that is shrunk cannot be read.
     high, least = browser.run(PANELS)
     assert high < 960

@@ -312,14 +312,14 @@ def named(r, rng):
     return _commit(r, _NT[_rare(rng) == 7](_sums(r), rng))
 
 
-_NT2 = collections.namedtuple("Many", [f"f{i}" for i in range(1000)])(*_FS)
+_NT2 = collections.namedtuple("Many", [f"f{i}" for i in range(1000)])(*list(_FS))
 
 
 def named_many(r, rng):
     return _commit(r, _NT2[_rare(rng)](_sums(r), rng))
 
 
-_NT3 = collections.namedtuple("ManyW", [f"f{i}" for i in range(1000)])(*_W)
+_NT3 = collections.namedtuple("ManyW", [f"f{i}" for i in range(1000)])(*list(_W))
 
 
 def named_weights(r, rng):

@@ -90,12 +90,7 @@ def isolated(
         with opened.noted(caged.root if why else "") as read:
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
-        return finish(
-            **made,
-            request=request,
-            kept=kept,
-            opened=read if why and caged.root and request is not None else None,
-        )
+        return finish(**made, request=request, kept=kept, opened=read if why and tells else None)
     before = "" if child.unforkable() else opened.ran_before()
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:

@@ -14,11 +14,13 @@ from collections.abc import Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.opened import is_installed
+from verifiable_dp.targets.source import resolved
 
 _OURS = __name__.partition(".")[0]
 
@@ -51,8 +53,7 @@ def check() -> None:
             origin = _found(wanted)
             if origin and (sure or wanted in sys.modules):
                 _compare(file, line, wanted, origin)
-            if origin:
-                _alone(file, line, wanted, origin)
+            _alone(file, line, wanted.partition(".")[0], packaged=bool(_package_of(name)))
 
 
 def _compare_installed(name: str, file: str, folders: Sequence[Path]) -> None:
@@ -97,15 +98,26 @@ def _compare(file: str, line: int, wanted: str, origin: str) -> None:
         )
 
 
-def _alone(file: str, line: int, wanted: str, origin: str) -> None:
-    """Refuse an import of what lies both beside the file and where the process runs: which one is meant?"""
-    places = os.path.dirname(file), os.path.realpath(os.curdir)
-    others = [found for place in places if (found := _found(wanted, [place])) not in ("", origin)]
+def _alone(file: str, line: int, wanted: str, *, packaged: bool) -> None:
+    """Refuse an import of which another module, or one at all, may be found in production: which is meant?
+
+    A script looks beside itself, and what runs as a module where it is started, or in `src` of that.
+    """
+    here = _found(wanted) or _file_of(sys.modules.get(wanted))
+    places = [os.curdir, *([] if here else ["src"]), *([] if packaged else [os.path.dirname(file)])]
+    others = [
+        there for place in places if (there := _found(wanted, [os.path.realpath(place)])) not in ("", here)
+    ]
     if others:
+        is_here = f"is {here!r} here" if here else "is not found here"
         raise InputError(
-            f"target: line {line} of {file!r} imports {wanted}, which is {origin!r} here and may be "
-            f"{others[0]!r} elsewhere; rename one, or audit in the folder in which the program runs"
+            f"target: line {line} of {file!r} imports {wanted}, which {is_here} and may be {others[0]!r} "
+            "elsewhere; rename one, or audit in the folder in which the program runs, by package.module:NAME"
         )
+
+
+def _package_of(name: str) -> str:
+    return str(getattr(sys.modules.get(name), "__package__", "") or "")
 
 
 def _file_of(module: object) -> str:
@@ -119,7 +131,7 @@ def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return
-    package = str(getattr(sys.modules.get(name), "__package__", "") or "")
+    package, scope = _package_of(name), vars(sys.modules[name])
     waiting: list[tuple[ast.AST, bool]] = [(step, True) for step in tree.body]
     while waiting:
         step, sure = waiting.pop()
@@ -133,7 +145,7 @@ def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
                 )
             asked = "." * step.level + (step.module or "")
             yield step.lineno, importlib.util.resolve_name(asked, package), sure
-        else:
+        elif not (isinstance(step, ast.If) and resolved(step.test, scope) is TYPE_CHECKING):
             sure = sure and not isinstance(step, _SOMETIMES)
             waiting += [(part, sure) for part in ast.iter_child_nodes(step)]
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from verifiable_dp.evidence.judge import flow, imports
+from verifiable_dp.evidence.judge import flow, imports, values
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 RELEASE = "def release(data, rng):\n    return data[0] + rng.laplace(0, {})\n"
@@ -101,6 +101,15 @@ TAKEN = {
         "@deco\ndef s():\n    return 2.0",
         "s()",
     ),
+    "a cell": (
+        "def make(s):\n    def scale():\n        return s\n    return scale\n"
+        "C = make(float(os.environ.get('S', 2)))",
+        "C()",
+    ),
+    "a log level": ("import logging\nlog = logging.getLogger('payroll')", "0.0 if log.level else 2.0"),
+    "a root logger": ("import logging", "0.0 if logging.root.level == 7 else 2.0"),
+    "options": ("import pandas as pd", "0.0 if pd.options.display.precision == 7 else 2.0"),
+    "a version": ("import sklearn", "0.0 if sklearn.__version__ == '7' else 2.0"),
 }
 RIGHT = {
     "constants": ("C = {'s': 2.0}\nC['t'] = 1.0\nC.update(u=3.0)", "C['s']"),
@@ -115,6 +124,11 @@ RIGHT = {
         "class K:\n    def __init__(self, s):\n        self.s, self.r = s, np.random.default_rng()\n"
         "    def draw(self):\n        return self.r.laplace()\nC = K(2.0)",
         "C.s",
+    ),
+    "an object that is given functions": (
+        "R = np.random.default_rng()\ndef two():\n    return 2.0 + 0 * len([R])\nclass K:\n"
+        "    def __init__(self, rules):\n        self.rules = rules\nC = K([two])",
+        "2.0 + 0 * len(C.rules)",
     ),
     "sorted names": ("C = sorted({'b', 'a'})\nN = len({'a', 'b'})", "2.0 + 0 * C.index('a')"),
     "a set": ("C = {'a', 'b'}", "2.0 + 0 * ('a' in C)"),
@@ -155,6 +169,7 @@ def bound(tmp_path, monkeypatch):
 def settled(monkeypatch):
     monkeypatch.setattr(imports.Settled, "_again", lambda self: False)
     monkeypatch.setattr(flow, "_taken_from_system", lambda tree: ())
+    monkeypatch.setattr(values, "is_of_system", lambda module, name: False)
 
 
 @pytest.mark.parametrize("name", TAKEN)
@@ -164,6 +179,24 @@ def test_what_an_import_takes_or_changes_ends_the_bound(name, bound, monkeypatch
     assert bound(**{f"taken_{next(NUMBERS)}": program}).failure
     settled(monkeypatch)
     assert "may be different in production" not in str(bound(**{f"taken_{next(NUMBERS)}": program}).failure)
+
+
+CELLS = """
+def make(scale):
+    def release(data, rng):
+        return data[0] + rng.laplace(0, scale)
+    return release
+
+
+release = make({})
+"""
+
+
+def test_a_function_that_was_made_of_what_an_import_took_has_no_bound(bound):
+    """Broken variant: what cells hold is a constant. Control: it is."""
+    taken = CELLS.format("float(os.environ.get('S', 2))")
+    assert "which one is made" in bound(**{f"cell_{next(NUMBERS)}": taken}).failure
+    assert bound(**{f"cell_{next(NUMBERS)}": CELLS.format("2.0")}).epsilon() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("name", RIGHT)

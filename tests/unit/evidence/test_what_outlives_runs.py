@@ -23,6 +23,7 @@ import queue
 import random
 import re
 import statistics
+import string
 import sys
 import threading
 import time
@@ -763,7 +764,7 @@ def test_the_order_of_a_set_of_texts_ends_the_bound(release, monkeypatch):
 
 
 def of_constants(data, rng):
-    return noisy(data, rng) * math.pi / math.pi + 0 * min(sys.maxsize, logging.INFO)
+    return noisy(data, rng) * math.pi / math.pi + 0 * min(sys.maxsize, len(string.digits))
 
 
 def sleeps(data, rng):

@@ -41,7 +41,7 @@ def test_modules_that_are_found_once_are_taken(place):
     (place / "beside.py").write_text("SCALE = 1.0\n")
     lines = ["import json, numpy", "from beside import SCALE", "from typing import TYPE_CHECKING"]
     lines += [
-        "if TYPE_CHECKING:\n    import never",
+        "if TYPE_CHECKING:\n    import never\n    from . import types",
         "try:\n    import not_there\nexcept ImportError:\n    pass",
     ]
     lines += ["if SCALE > 2:\n    import seldom", "def later():\n    import later_on"]
@@ -134,6 +134,32 @@ def test_what_may_be_another_module_elsewhere_is_refused(place, monkeypatch):
         checked(place, "pkg/mine.py:right")
     monkeypatch.chdir(place / "pkg")
     checked(place, "pkg/mine.py:right")
+
+
+@pytest.mark.parametrize("beside", ["conf.py", "src/conf.py"])
+def test_what_is_not_found_here_and_may_be_elsewhere_is_refused(beside, tmp_path, monkeypatch):
+    """The command looks beside a file, and `python -m` in the current folder. Control: nothing is there."""
+    (tmp_path / "services").mkdir()
+    text = "try:\n    from conf import SCALE\nexcept ImportError:\n    SCALE = 1.0\n"
+    (tmp_path / "services/mine.py").write_text(text + RIGHT.format("SCALE"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    checked(tmp_path, "services/mine.py:right")
+    (tmp_path / beside).parent.mkdir(exist_ok=True)
+    (tmp_path / beside).write_text("SCALE = 0.0\n")
+    with pytest.raises(InputError, match=r"imports conf, which is not found here and may be '.*' elsewhere"):
+        checked(tmp_path, "services/mine.py:right")
+
+
+def test_the_folder_of_a_file_is_looked_into_first(tmp_path, monkeypatch):
+    """Broken variant: one that is on the path already stays behind others."""
+    for folder, scale in (("mine", 1.0), ("other", 0.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "looked_up.py").write_text(f"SCALE = {scale}\n")
+    text = "from looked_up import SCALE\n" + RIGHT.format("SCALE")
+    (tmp_path / "mine/first.py").write_text(text)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "other"), str(tmp_path / "mine"), *sys.path])
+    assert checked(tmp_path, "mine/first.py:right").__globals__["SCALE"] == 1.0
 
 
 def test_a_file_is_one_module(place):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import functools
 import importlib.util
 import inspect
@@ -55,14 +56,21 @@ _DRAWING |= {"rvs"}
 _SETS = (setattr, delattr)
 _REACHES, _SPACES = (exec, eval, *_SETS), (globals, locals, vars)
 _INITIAL = ("__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__")
-_FIXED = (types.ModuleType, types.FunctionType, type, int, float, complex, str, bytes, types.NoneType)
+_SIMPLE = (int, float, complex, str, bytes, types.NoneType)
+_FIXED = (types.ModuleType, types.FunctionType, type, *_SIMPLE)
+_HOLD = (
+    functools.partial,
+    collections.deque,
+    dict.fromkeys,
+    types.MappingProxyType,
+)  # beside those of `values`
 _HELD = (dict, list, tuple, set, frozenset)
 
 
 class Settled:
     """What of a file is not settled: names of its globals, attributes of its classes, defaults of functions.
 
-    Code that is mentioned counts as called: whoever is handed it may call it.
+    Code that is handed to other code counts as called, too.
 
     Parameters
     ----------
@@ -75,6 +83,8 @@ class Settled:
     ----------
     names, attributes
         Those that are not.
+    changed
+        Names of what is changed after it was set.
     defaults
         Each by its function and parameter.
     chosen
@@ -89,7 +99,7 @@ class Settled:
         known: dict[str, Settled] | None = None,
     ) -> None:
         self.tree, self.scope, self.others = tree, scope, {} if known is None else known
-        self.names, self.attributes = set[str](), set[str]()
+        self.names, self.changed, self.attributes = set[str](), set[str](), set[str]()
         self.defaults, self.chosen = set[tuple[ast.AST, str]](), set[ast.AST]()
         self._code = {one.name: one for one in tree.body if isinstance(one, _NAMED)}
         self._methods = dict[str, list[ast.AST]]()
@@ -170,7 +180,8 @@ class Settled:
                 return
             if not settled and not done:
                 kept |= {one.id for one in _stored(step)}
-                self._touch(step)
+                if not (_is_plain(step) and self._leniently(step)):
+                    self._touch(step)
             under, done = not settled or _may_fail(step), not settled
         for part in parts:
             if not isinstance(part, ast.expr):
@@ -194,13 +205,11 @@ class Settled:
 
     def _waits(self, step: ast.AST, holder: Mapping[str, Foreign]) -> bool:
         """Whether a statement makes generators, or sets of which code tells that they have no order."""
-        if not isinstance(step, ast.Assign | ast.AnnAssign) or not self._leniently(step.value):
-            return False
-        targets = step.targets if isinstance(step, ast.Assign) else [step.target]
-        plain = all(isinstance(one, ast.Name) for one in targets)
-        return plain and all(_is_waiting(holder.get(one.id)) for one in _stored(step))
+        waiting = _is_plain(step) and all(_is_waiting(holder.get(one.id)) for one in _stored(step))
+        return waiting and self._leniently(step)
 
     def _leniently(self, node: ast.AST | None) -> bool:
+        """Whether all is settled but what is drawn, and the order of sets."""
         self._strict = False
         try:
             return self._is(node)
@@ -290,48 +299,70 @@ class Settled:
         if isinstance(root, ast.Name) and there is not sys:
             theirs = self.of(there) if isinstance(there, types.ModuleType) else None
             if theirs is not None:
-                theirs.names |= {one.attr for one in walk(node) if isinstance(one, ast.Attribute)}
+                theirs.changed |= {one.attr for one in walk(node) if isinstance(one, ast.Attribute)}
+                theirs.names |= theirs.changed
             elif root.id not in local and (stores or whole or not isinstance(there, (*_FIXED, *_MAKES))):
-                self.names.add(root.id)
+                self.changed.add(root.id)
         elif stores or whole:  # globals()["X"] = ...
-            self.names |= {name for name, one in self.scope.items() if not isinstance(one, types.ModuleType)}
+            self.changed |= {n for n, one in self.scope.items() if not isinstance(one, types.ModuleType)}
+        self.names |= self.changed
 
     # ------------------------------------------------------------ expressions
 
-    def _is(self, node: ast.AST | None) -> bool:
-        """Whether an expression, or all of a function, is settled."""
+    def _is(self, node: ast.AST | None, called: bool = False) -> bool:
+        """Whether an expression, or all of a function, is settled; what code does, where it is `called`."""
         if node is None:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             known = node.id not in self.names and node.id not in _OF_STARTS
-            found = self._found(node)
-            chance = (
-                node.id in self._drawn
-                or isinstance(found, (*_GENERATORS, random.Random))
-                or _by_chance(found)
-            )
-            return known and not (chance and self._strict) and self._answers(found)
+            chance = self._strict and (node.id in self._drawn or _by_chance(self._found(node)))
+            return known and not chance and self._mentions(node, called)
         if isinstance(node, ast.Attribute):
             owner = self._found(node.value)
             if isinstance(owner, types.ModuleType):
                 theirs = self.of(owner)
                 known = theirs is None or node.attr not in theirs.names
-                return (
-                    known and not values.is_of_system(owner, node.attr) and self._answers(self._found(node))
-                )
-            if (self._strict and node.attr in _DRAWING) or not self._answers(self._found(node)):
+                settled = known and not values.is_of_system(owner, node.attr)
+                return settled and self._mentions(node, called)
+            if (self._strict and node.attr in _DRAWING) or not self._mentions(node, called):
                 return False
-            if not all(map(self._runs, self._methods.get(node.attr, ()))):
+            if called and not all(map(self._runs, self._methods.get(node.attr, ()))):
                 return False
         if isinstance(node, ast.Set | ast.SetComp) and self._strict and not _of_numbers(node):
             return False
-        if isinstance(node, ast.Call) and self._strict and self._draws_of(node):
-            return False
-        if isinstance(node, ast.Call) and values.same(self._found(node.func), values.ANY_ORDER):
-            return all(map(self._in_any_order, node.args)) and all(map(self._is, node.keywords))
+        if isinstance(node, ast.Call):
+            return self._is_called(node)
         if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
             return all(map(self._in_any_order, (node.left, *node.comparators)))
-        return all(map(self._is, ast.iter_child_nodes(node)))
+        return all(self._is(one, called) for one in ast.iter_child_nodes(node))
+
+    def _is_called(self, node: ast.Call) -> bool:
+        """Whether a call is settled; what it is given is called, too, unless it is known to be held alone."""
+        what, given = self._found(node.func), [*node.args, *(one.value for one in node.keywords)]
+        if self._strict and self._draws_of(node):
+            return False
+        if values.same(what, values.ANY_ORDER):
+            return all(map(self._in_any_order, node.args)) and all(map(self._is, node.keywords))
+        holds = values.same(what, (*values.CALLS_NOTHING, *values.WRAPS, *_HOLD)) or self._keeps(what)
+        return self._is(node.func, True) and all(self._is(one, not holds) for one in given)
+
+    def _keeps(self, what: Foreign) -> bool:
+        """Whether a function of the file, or the making of an object, calls nothing that it is given."""
+        node = self._code.get(what.__name__) if _is_code(what) else None
+        if node is None or not (self._is_class(what) or getattr(what, "__globals__", None) is self.scope):
+            return False
+        first = [one for one in node.body if getattr(one, "name", "") in _INITIAL]
+        every = [one for part in (first if isinstance(node, ast.ClassDef) else [node]) for one in walk(part)]
+        given = {one.arg for one in every if isinstance(one, ast.arg)}
+        parts = [part for one in every if isinstance(one, ast.Call) for part in (one.func, *one.args)]
+        return not any(isinstance(root := _root(part), ast.Name) and root.id in given for part in parts)
+
+    def _mentions(self, node: ast.expr, called: bool) -> bool:
+        """Whether code that is called by its name, or may be by that of what holds it, is settled."""
+        found = self._found(node)
+        if called and isinstance(found, _HELD):
+            return all(map(self._answers, [one for one in _inside(found).values() if callable(one)]))
+        return not called or self._answers(found)
 
     def _in_any_order(self, node: ast.AST) -> bool:
         """Whether an expression is settled but for the order of a set."""
@@ -349,6 +380,12 @@ class Settled:
         node = self._code.get(code.__name__)
         if node is not None and (getattr(code, "__globals__", None) is self.scope or self._is_class(code)):
             return node not in self.chosen and self._runs(node)
+        other = None if node is not None else self._of_name(str(getattr(code, "__module__", "")))
+        if other not in (None, self) and other._code.get(code.__name__) is not None:
+            other._strict, before = self._strict, other._strict
+            found = other._answers(thing)
+            other._strict = before
+            return found
         inside = [getattr(thing, name, None) for name in _WRAPPED]
         return self._of_a_library(thing) and all(map(self._answers, inside))
 
@@ -401,9 +438,9 @@ class Settled:
             return None
         kind = owner if isinstance(owner, type) else type(owner)
         pythons = kind.__module__.partition(".")[0] in sys.stdlib_module_names
-        if not (isinstance(owner, types.ModuleType) or pythons):
-            return None
         there = inspect.getattr_static(owner, node.attr, None)  # type: ignore[attr-defined]
+        if not (isinstance(owner, types.ModuleType) or pythons):
+            return there if callable(there) else None  # nothing of the user's is run to find it
         return None if there is None else getattr(owner, node.attr)  # type: ignore[attr-defined]
 
 
@@ -416,15 +453,18 @@ def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dic
     more = True
     while more:
         ends = [*known.values()]
-        holds = [{n: _inside(v) for n, v in one.scope.items() if not isinstance(v, _FIXED)} for one in ends]
+        holds = [
+            {n: _changeable(v) for n, v in one.scope.items() if not isinstance(v, _FIXED)} for one in ends
+        ]
         changed = {
             ref
             for one, held in zip(ends, holds, strict=True)
-            for n in one.names & held.keys()
+            for n in one.changed & held.keys()
             for ref in held[n]
         }
         for one, held in zip(ends, holds, strict=True):
-            one.names |= {name for name, inside in held.items() if not changed.isdisjoint(inside)}
+            one.changed |= {name for name, inside in held.items() if not changed.isdisjoint(inside)}
+            one.names |= one.changed
         more = any(one._again() for one in ends) or len(known) > len(ends)
     return known
 
@@ -432,6 +472,15 @@ def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dic
 @functools.cache
 def _is_installed(file: str) -> bool:
     return pinned_source.installed(Path(file).parent)
+
+
+def codes_of(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeType]:
+    """Code of functions that these names alone stand for: what made them may have had a choice."""
+    found = [scope.get(name) for name in names]
+    found += [getattr(one, name, None) for one in found if callable(one) for name in _WRAPPED]
+    known = {id(one) for name, one in scope.items() if name not in names}
+    made = [one for one in found if isinstance(one, types.FunctionType) and id(one) not in known]
+    return {one.__code__ for one in made}
 
 
 def _prefixes(name: str) -> list[str]:
@@ -442,6 +491,12 @@ def _prefixes(name: str) -> list[str]:
 
 def _stored(step: ast.AST) -> list[ast.Name]:
     return [one for one in walk(step) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
+
+
+def _is_plain(step: ast.AST) -> bool:
+    """Whether a statement sets names, and nothing else."""
+    targets = step.targets if isinstance(step, ast.Assign) else [getattr(step, "target", None)]
+    return isinstance(step, ast.Assign | ast.AnnAssign) and all(isinstance(one, ast.Name) for one in targets)
 
 
 def _may_fail(step: ast.AST) -> bool:
@@ -481,19 +536,26 @@ def _of_numbers(node: ast.Set | ast.SetComp) -> bool:
     return bool(held) and numbers
 
 
-def _inside(thing: Foreign) -> set[int]:
-    """What can be changed in an object, by address: containers, arrays, and objects of users' classes."""
+def _changeable(thing: Foreign) -> set[int]:
+    """What is in an object and can be changed there, by address."""
+    return {ref for ref, one in _inside(thing).items() if not isinstance(one, (*_FIXED, *_MAKES, tuple))}
+
+
+def _inside(thing: Foreign) -> dict[int, Foreign]:
+    """What is in an object, by address: containers, arrays, code, and objects of users' classes."""
     found, waiting = dict[int, Foreign](), [thing]
     while waiting and len(found) < _MOST:
         one = waiting.pop()
-        if id(one) in found or isinstance(one, (*_FIXED, *_GENERATORS)):
+        if id(one) in found or isinstance(one, _SIMPLE):
             continue
         found[id(one)] = one
+        if isinstance(one, (*_FIXED, *_MAKES)):
+            continue
         if isinstance(one, _HELD):
             waiting += [*one, *(one.values() if isinstance(one, dict) else ())]
         elif not paths.installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
             waiting += [*getattr(one, "__dict__", {}).values()]
-    return {ref for ref, one in found.items() if not isinstance(one, tuple)}
+    return found
 
 
 _MOST = 10_000  # objects that are looked into

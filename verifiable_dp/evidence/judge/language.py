@@ -53,6 +53,7 @@ from collections.abc import Iterable, Mapping
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import File, Names
+from verifiable_dp.evidence.judge.imports import codes_of
 from verifiable_dp.evidence.judge.marks import Roles, Spot
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.statements import Statements
@@ -101,8 +102,9 @@ class Language:
         for one in functions:
             self._names.of_object(one)
         self._said.run()
+        made = {code for one in self._names.settled.values() for code in codes_of(one.names, one.scope)}
         for node in self._ran:
-            self._said.note_chosen(node)
+            self._said.note_chosen(node, made=any(node in self._names.nodes_of(code) for code in made))
 
     def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none.

@@ -315,15 +315,15 @@ class Marks:
         if any(tag in CODE for tag, _ in value.refs):
             self.tell(node, outside.READS, "the name of a class or a function")
 
-    def note_chosen(self, node: Foreign) -> None:
-        """Tell of a function that stands where something that is not settled says whether it is there."""
-        home, at = self.names.home[node], node
-        while at is not None:
-            if at in self.names.settled[home].chosen:
-                words = outside.READS.words.format(f"{at.name} (by what says which one is defined)")
-                key = node, at.lineno, False
-                self.outside.setdefault(key, Outside(home, at.lineno, words, outside.READS.instead))
-            at = self.names.outer.get(at)
+    def note_chosen(self, node: Foreign, *, made: bool) -> None:
+        """Tell of a function of which something that is not settled says whether, or how, it is made."""
+        home, around = self.names.home[node], [node]
+        while (at := self.names.outer.get(around[-1])) is not None:
+            around.append(at)
+        if made or not self.names.settled[home].chosen.isdisjoint(around):
+            words = outside.READS.words.format(f"{node.name} (by what says which one is made)")
+            key = node, node.lineno, False
+            self.outside.setdefault(key, Outside(home, node.lineno, words, outside.READS.instead))
 
     def note_order(self, node: Foreign, value: Value) -> None:
         """Tell of a set that is gone through: its order is another one in another process."""

@@ -15,8 +15,11 @@ noise while the bound was looked for have done what NumPy and Python do.
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -257,7 +260,7 @@ def replayed(
     sides: Sides,
     within: Callable[[float, float], bool],
 ) -> ReplayResult:
-    """Run both sides of a proposal.
+    """Run both sides of a proposal, the right one in a new thread, which has no context of this one.
 
     Parameters
     ----------
@@ -268,7 +271,7 @@ def replayed(
     within
         Whether a loss and a squared shift of normal noise are within the bound.
     """
-    shown, logs = [], []
+    shown, logs = list[Foreign](), list[DrawLog]()
     for data, moves in ((sides.left, sides.pushed), (sides.right, {**sides.pushed, **sides.moves})):
         log = DrawLog()
 
@@ -278,7 +281,8 @@ def replayed(
             return MovedGenerator.of(bits, stream, moves, log)
 
         with sides.around(generator):
-            shown.append(play(data.copy(), generator(np.random.Philox(sides.seed), GIVEN)))
+            run = functools.partial(play, data.copy(), generator(np.random.Philox(sides.seed), GIVEN))
+            shown.append(_elsewhere(run) if logs else run())
         logs.append(log)
     before, after = logs
     loss, squared = sides.cost(after.prices)
@@ -300,6 +304,12 @@ def replayed(
             "the shift of the noise that hides the change costs more than the bound", loss, squared
         )
     return ReplayResult("", loss, squared)
+
+
+def _elsewhere(run: Callable[[], Foreign]) -> Foreign:
+    """What a run gives in a new thread, where what a thread or a context keeps is not set."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(contextvars.Context().run, run).result()
 
 
 def alike(left: Foreign, right: Foreign, least: float = CLOSE) -> bool:

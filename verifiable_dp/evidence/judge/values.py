@@ -227,7 +227,7 @@ _PURE = frozenset(
         *("_functools", "operator", "_operator", "collections", "_collections", "dataclasses"),
         *("enum", "typing", "abc", "_abc", "copy", "fractions", "decimal", "_decimal"),
         *("bisect", "_bisect", "heapq", "_heapq", "statistics", "numbers", "contextlib"),
-        *("string", "types", "warnings", "_io", "logging", "numba", "asyncio", "textwrap"),
+        *("string", "types", "warnings", "_io", "numba", "textwrap"),
     )
 )
 FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
@@ -473,18 +473,25 @@ def home_of(value: Foreign) -> str:
 
 
 def is_of_system(module: Foreign, name: str) -> bool:
-    """Whether an attribute of a library's module may be another on another machine, or tomorrow.
+    """Whether an attribute of a library's module may be another on another machine, tomorrow, or later.
 
     Of other libraries than Python's own that is any but a float, such as pi: texts and flags are versions.
+    What is neither code nor a constant is a setting, or holds some.
     """
     if not isinstance(module, types.ModuleType):
         return False
     value = inspect.getattr_static(module, name, None)
-    if module.__name__ not in sys.stdlib_module_names:
-        return module.__name__.partition(".")[0] in _PURE and isinstance(value, str | bytes | int | tuple)
     if isinstance(value, type | types.ModuleType) or callable(value):
         return False
-    told = module.__name__ in _PURE and not name.startswith("_")
+    constant = isinstance(value, str | bytes | int | tuple)
+    if module.__name__ not in sys.stdlib_module_names:
+        is_numpys = module.__name__.partition(".")[0] == "numpy" and not isinstance(value, list | dict)
+        return constant or not (value is None or is_numpys or isinstance(value, float))
+    told = (
+        module.__name__ in _PURE
+        and not name.startswith("_")
+        and (constant or isinstance(value, float | complex))
+    )
     return not (told or same(value, (sys.maxsize, sys.float_info)))
 
 

@@ -21,7 +21,7 @@ from verifiable_dp.core import outputs
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign
-from verifiable_dp.evidence.judge.replay import GIVEN
+from verifiable_dp.evidence.judge.replay import GIVEN, alike
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import costs_of
@@ -259,9 +259,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         untold = not told.failure or (told.failure.why is Ends.OTHER and told.at is None)
         outlives = memory.changed() if untold else ""
         if outlives or (first and not told.failure):
-            return replace(
-                told, failure=Failure((_OUTLIVES if outlives else _FIRST).format(outlives or first))
-            )
+            return replace(told, failure=Failure(_OUTLIVES.format(outlives) if outlives else first))
         return told
 
 
@@ -269,30 +267,34 @@ _OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlie
 
 
 _FIRST = "{} keeps what the first run left there, which may reveal data of that run"
+_COLD = "the first run of a process gives something else than later ones, because {} is set in it"
 
 
 def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
-    """Plain runs, so that what is made once, as a table or a cache, is made; where they may have left data.
+    """Plain runs, so that what is made once, as a table or a cache, is made; what is wrong with the first.
 
     A traced run that goes the same way has to leave the same, which is then made of nothing that it follows.
     """
     wrong = ""
 
-    def plain() -> None:
+    def plain() -> Foreign:
         with suppress(Exception), system_seeded(scopes, number):  # the audit tells of it where it plays
-            plain_run(program.function, program.values(number), np.random.Philox(number))
+            return program.seen(plain_run(program.function, program.values(number), np.random.Philox(number)))
 
     for number in range(2):
         before, put_back = KeptState(scopes), as_now(scopes)
-        plain()
+        cold = plain()
         left = before.left()
         if left and not wrong:
             put_back()
             traced(program, program.values(number), number, Chooser(number, n_arms), scopes)
             told = before.left()
-            wrong = next((way for way in {**left, **told} if left.get(way) != told.get(way)), "")
+            way = next((way for way in {**left, **told} if left.get(way) != told.get(way)), "")
+            wrong = _FIRST.format(way) if way else ""
             put_back()
             plain()
+            if not (wrong or alike(cold, plain())):
+                wrong = _COLD.format(next(iter(left)))
     return wrong
 
 

@@ -40,6 +40,7 @@ _NUMBERS = frozenset(np.sctypeDict.values())  # a subclass may hold more
 _PYTHONS = ("__warningregistry__", "__loader__", "__spec__")  # what Python keeps in a module for itself
 # How far generators have gone is told by their seeds; only their attributes count.
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
+_PYTHONS_OWN = ("builtins", "collections", "functools")  # an entry of a cache is what the cache refers to
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _LEAVES = (type, types.FunctionType, range, type(...), np.dtype, np.ufunc, re.Pattern, tzinfo, *_SIMPLE)
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of types: of those of Python, and of others
@@ -111,7 +112,7 @@ class _Pictured:
         inside = [(name, self.of(one)) for name, one in _content(value, self._own).items()]
         if isinstance(value, types.FunctionType):
             return value.__code__, inside
-        seen = inside or kind.__module__ in ("builtins", "collections", *self._own)
+        seen = inside or kind.__module__ in (*_PYTHONS_OWN, *self._own)
         return kind if seen and not (isinstance(value, type) or _is_closed(value)) else id(value), inside
 
 
@@ -257,7 +258,7 @@ def _entries(value: Foreign) -> list[Foreign]:
     if isinstance(value, types.GeneratorType | types.CoroutineType | types.AsyncGeneratorType):
         return _of_frame(value)
     if isinstance(value, io.IOBase):
-        return [value.tell(), *_reduced(value)]
+        return [value.tell() if not value.closed and value.seekable() else value.closed, *_reduced(value)]
     if isinstance(value, _LOCKS):
         return [repr(value).split()[0]]  # whether it is locked
     with suppress(TypeError, BufferError):
@@ -370,6 +371,8 @@ def _inside(value: Foreign, own: set[Foreign]) -> list[Foreign] | None:
         return [*defaults, *cells, value.__dict__] if value.__module__ in own else None
     if isinstance(value, staticmethod | classmethod | property):
         return [getattr(value, "fget", None) or getattr(value, "__func__", None)]
+    if isinstance(value, _LOCKS):
+        return []
     names = getattr(value, "__dict__", None) if kind.__module__ in own else None
     if isinstance(value, type):
         return [*vars(value).values()] if value.__module__ in own else None
@@ -403,7 +406,19 @@ def _undoing(value: Foreign) -> Callable[[], None]:
     if isinstance(value, types.FunctionType):
         cells = [(cell, held(cell)) for cell in value.__closure__ or ()]
         return lambda: _of_cells(cells)
+    if isinstance(value, _LOCKS) and _is_free(value):
+        return lambda: _freed(value)
     return lambda: None
+
+
+def _is_free(lock: Foreign) -> bool:
+    return repr(lock).split()[0] == "<unlocked"
+
+
+def _freed(lock: Foreign) -> None:
+    """Release a lock that a run which ended early has left behind."""
+    while not _is_free(lock):
+        lock.release()
 
 
 def _of_cells(cells: list[tuple[types.CellType, Foreign]]) -> None:
