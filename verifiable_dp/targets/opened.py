@@ -125,11 +125,16 @@ def digest(root: Path, name: str) -> str:
 
 def _digest(root: Path, name: str) -> str:
     if not (os.path.isfile(root / name) or os.path.islink(root / name.rstrip("/"))):
-        return ABSENT
+        return ABSENT if _is_not_a_file(str(root / name)) else ""
     links, file = files.way(str(root / name))
     if name.endswith("/"):
         return _of_link(links[0]) if links else ""
     return file_digest(Path(file)) if file == str(root.resolve() / name) else ""
+
+
+def _is_not_a_file(place: str) -> bool:
+    """Whether nothing can be read there: what comes out of a pipe, a device or a socket is not known."""
+    return os.path.isdir(place) or not os.path.lexists(place)
 
 
 def _of_link(link: str) -> str:
@@ -277,7 +282,8 @@ def _put(place: str, ending: str = "") -> None:
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
             found[name] = NOWHERE  # if it cannot be read
             there = os.path.isfile(place)
-            found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
+            if ending or there or _is_not_a_file(place):
+                found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
 
 
 def forget() -> None:

@@ -96,6 +96,18 @@ def test_what_code_does_not_find_is_noted_until_it_is_there(place):
     assert opened.digest(place, "absent") == sha256("x")
 
 
+def test_what_comes_out_of_a_pipe_is_not_known(place):
+    """Broken variant: it counts as not there, as in a commit. Control: a folder does."""
+    os.mkfifo(place / "pipe")
+    with opened.noted(str(place)) as found:
+        code("os.close(os.open(place / 'pipe', os.O_RDONLY | os.O_NONBLOCK))", place=place, os=os)
+        with pytest.raises(IsADirectoryError):
+            code("(place / '.git').read_text()", place=place)
+    assert found == {"pipe": opened.NOWHERE, ".git": opened.ABSENT}
+    assert opened.digest(place, "pipe") not in (opened.ABSENT, opened.NOWHERE)
+    assert opened.digest(place, ".git") == opened.ABSENT
+
+
 @pytest.mark.parametrize(
     "read", [lambda path: path.read_text(), Path.read_text, lambda path: importlib.import_module(path.stem)]
 )
