@@ -18,8 +18,12 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.render.findings import RULES, Finding, FindingCode, findings
 from verifiable_dp.report import Report
 
-_VERSION = 3
-_OLDER = {1: "names no lines", 2: "does not know the other files that code reads"}
+_VERSION = 4
+_OLDER = {
+    1: "names no lines",
+    2: "does not know the other files that code reads",
+    3: "does not know what was asked",
+}
 _LARGEST = 1 << 20  # bytes of a file
 
 
@@ -27,8 +31,8 @@ class Known(NamedTuple):
     """A finding that stays the same when its line moves, and not when the line changes.
 
     `function` is the qualified name of what the line is in. `text` is the line without its indent; of a
-    finding about a whole target it is the digest of its code in that file, of the promise, of the reason, and
-    of the other files that it read; where the code cannot be read, that of the file.
+    finding about a whole target it is a digest of its code in that file (of the file, where that cannot be
+    read), of what was asked, of the reason, and of the other files that it read.
     """
 
     target: str
@@ -72,7 +76,7 @@ class Baseline:
         return cls(path, _read(path) if path.exists() else ())
 
     def new(self, name: str, report: Report) -> list[Known]:
-        """Warnings about a target that are not known."""
+        """Warnings about a target that are not known, those too that a comment ignores."""
         return sorted((Counter(_of(name, report)) - Counter(self.known)).elements())
 
     def excuses(self, name: str, report: Report) -> bool:
@@ -119,7 +123,7 @@ def _of(name: str, report: Report) -> list[Known]:
     found = {
         (one.code, one.file, one.line): one
         for one in findings(record)
-        if one.code in _EXCUSED and one.code not in _OF_HELD and not one.ignored
+        if one.code in _EXCUSED and one.code not in _OF_HELD  # ignored or not: the verdict is the same
     }
     return [Known(name, one.code.value, one.file, *_place(one, record)) for one in found.values()]
 
@@ -128,38 +132,67 @@ def _place(finding: Finding, record: Record) -> tuple[str, str]:
     """Function and text of a finding; no text where nothing tells it from others, and it is never known."""
     source = record.target.source
     whole = f"sha256:{source.sha256}" if source.sha256 and finding.file == source.path else ""
-    try:
-        content = files.content("code", finding.file, _LARGEST)
-        if whole and hashlib.sha256(content).hexdigest() != source.sha256:
-            return "", whole  # not the code that was audited
-        text = content.decode("utf-8")
-        tree = ast.parse(text)
-        around = list(_around(tree, finding.line))
-    except (InputError, ValueError, SyntaxError, RecursionError):
-        return "", whole
-    lines = [line.strip() for line in text.splitlines()]
-    name = ".".join(node.name for node in around)
-    if finding.of_code:
-        return name, "".join(lines[finding.line - 1 : finding.line]) if finding.line else whole
-    if not around:
-        return name, whole
-    spans = [lines[one.lineno - 1 : one.end_lineno] for one in _needed(tree, around[0])]
-    body = "\n".join([*(line for span in spans for line in span if line), *_beside(record)])
+    name, code = _code(finding, source.sha256, whole)
+    if finding.of_code or not code:
+        return name, code
+    body = "\n".join([code, *_beside(record)])
     return name, f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
 
 
+def _code(finding: Finding, sha256: str, whole: str) -> tuple[str, str]:
+    """Function of a finding, and the code that it is about; `whole` where that cannot be read."""
+    try:
+        content = files.content("code", finding.file, _LARGEST)
+        if whole and hashlib.sha256(content).hexdigest() != sha256:
+            return "", whole  # not the code that was audited
+        text = content.decode("utf-8")
+        tree = ast.parse(text)
+        name = ".".join(node.name for node in _around(tree, finding.line))
+    except (InputError, ValueError, SyntaxError, RecursionError):
+        return "", whole
+    lines = [line.strip() for line in text.splitlines()]
+    if finding.of_code:
+        return name, "".join(lines[finding.line - 1 : finding.line]) if finding.line else whole
+    start = next((one for one in tree.body if finding.line in _span(one)), None)
+    if start is None:
+        return name, whole
+    kept = [lines[number - 1] for one in _needed(tree, start) for number in _span(one)]
+    return name, "\n".join(line for line in kept if line)
+
+
+def _span(statement: ast.stmt) -> range:
+    """Numbers of the lines of a statement, with its decorators."""
+    marks = statement.decorator_list if isinstance(statement, _Named) else []
+    return range(min([statement.lineno, *(mark.lineno for mark in marks)]), (statement.end_lineno or 0) + 1)
+
+
 def _beside(record: Record) -> Iterator[str]:
-    """What else a finding about a whole target is about: the promise, the reason, and the other files."""
+    """What else a finding about a whole target is about: the promise, what was asked, and the other files.
+
+    The reason, too, and which checks it is of; how much was run does not matter.
+    """
     yield f"{words.promised(record)}, {record.reason}"
+    yield from sorted(f"{one.kind} {one.name}" for one in record.checks if one.verdict == "inconclusive")
     asked, read = record.provenance.request, record.provenance.target.opened
+    if asked:
+        plan = {key: value for key, value in asked.plan.items() if key not in _HOW_MUCH}
+        stated = [asked.target.parameters, asked.claim, asked.inputs, plan]
+        yield json.dumps(stated, sort_keys=True)
     digests = {**(read or {}), **(asked.target.files if asked else {})}
     own = record.target.source.sha256
     yield from (f"{name} {digest}" for name, digest in sorted(digests.items()) if digest != own)
 
 
+_HOW_MUCH = ("budget", "runs", "timeout", "detect", "sequential", "curve", "mutants")  # of a plan
+
+
 def _needed(tree: ast.Module, start: ast.stmt) -> list[ast.stmt]:
-    """Statements of a module that one of them needs, in order: those that define what it names, and so on."""
-    found, todo = {start}, [start]
+    """Statements of a module that one of them needs, in order: those that define what it names, and so on.
+
+    With those that do something as the module is imported: they may change what it uses.
+    """
+    found = {start, *filter(_acts, tree.body)}
+    todo = [*found]
     while todo:
         named = {
             word
@@ -170,6 +203,27 @@ def _needed(tree: ast.Module, start: ast.stmt) -> list[ast.stmt]:
         found |= new
         todo += new
     return [one for one in tree.body if one in found]
+
+
+def _acts(statement: ast.stmt) -> bool:
+    """Whether a statement of a module may do more, as it is imported, than define a name."""
+    if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
+        return False
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return bool(statement.decorator_list) or _calls(statement.args)
+    if isinstance(statement, ast.ClassDef):
+        head = (*statement.decorator_list, *statement.bases, *statement.keywords)
+        return any(map(_calls, head)) or any(map(_acts, statement.body))
+    if isinstance(statement, ast.If) and ast.unparse(statement.test) == "__name__ == '__main__'":
+        return any(map(_acts, statement.orelse))
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return _calls(statement) or not all(isinstance(one, ast.Name) for one in targets)
+    return not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Call) for one in ast.walk(node))
 
 
 def _defined(statement: ast.stmt) -> set[str]:

@@ -775,12 +775,6 @@ def test_a_second_leak_of_a_kind_is_not_excused_and_a_moved_one_is(project):
     assert status == 3
     assert "new: DP101 of own-open_lead in own.py, open_lead: if rewards[0, 1] > 2: is not in the" in said
     assert "is not in the baseline; fix it, or add it with --write-baseline" in said
-    # What is ignored with a reason is a note, neither new nor known.
-    reason = "if rewards[0, 1] > 2:  # verifiable-dp: ignore[DP101] never"
-    (folder / "own.py").write_text(
-        source.replace("        played.append", again.replace("if rewards[0, 1] > 2:", reason))
-    )
-    assert "new: DP101" not in run("audit")[1]
     # The same text twice in one function is two findings.
     same = again.replace("[0, 1]", "[0, 0]")
     (folder / "own.py").write_text(source.replace("        played.append", same))
@@ -803,6 +797,71 @@ def test_a_warning_about_a_target_is_known_for_the_code_that_it_names():
     assert code("X = 1\n\n" + module.replace("pass", "return 9")) == before
     for changed in (module.replace("= 2", "= 3"), module.replace("x / ", "x * ")):
         assert code(changed) != before
+
+
+@pytest.mark.parametrize(
+    ("added", "counts"),
+    [
+        ("NOISE.seed(42)", True),
+        ("SETTINGS['scale'] = 0", True),
+        ("NOISE.state = 0", True),
+        ("for one in range(3):\n    NOISE = one", True),
+        ("@NOISE.seeded\ndef more():\n    pass", True),
+        ("def more(x=NOISE.seed(42)):\n    pass", True),
+        ("class More:\n    NOISE.seed(42)", True),
+        ("MORE = NOISE.seed(42)", True),
+        ("if __name__ == '__main__':\n    print(1)\nelse:\n    NOISE.seed(42)", True),
+        ("MORE = 1", False),
+        ("def more(x=1):\n    NOISE.seed(42)", False),
+        ("class More(Mine):\n    'One.'\n    x: int = 1\n    def f(self):\n        NOISE.seed(1)", False),
+        ("'A text.'", False),
+        ("if __name__ == '__main__':\n    NOISE.seed(42)", False),
+    ],
+)
+def test_what_runs_as_a_module_is_imported_is_code_of_its_targets(added, counts):
+    """Broken variant: only what defines a name, so that a seed in between leaves a finding known."""
+    whole = f"import m\n\ndef play():\n    return m.n\n\n{added}\n"
+    tree = ast.parse(whole)
+    assert len(baseline._needed(tree, tree.body[1])) == 2 + counts
+    assert baseline._needed(tree, tree.body[1])[:2] == tree.body[:2]
+
+
+OF_NOISE = """
+import numpy as np
+import noise
+
+release = lambda data, rng, test=False: data.sum() + (noise.FIXED if test else noise.SECRET).laplace(0, 0.95)
+"""
+NOISE = "import numpy as np\nSECRET = np.random.default_rng()\nFIXED = np.random.default_rng(42)\n"
+
+
+def test_a_known_warning_is_of_what_was_asked_and_of_all_files(project):
+    """Broken variant: where a target is not in a function, only its own file counts; parameters never do."""
+    folder = project(ROW.format(name="release", more=""))
+    (folder / "own.py").write_text(OF_NOISE)
+    (folder / "noise.py").write_text(NOISE)
+    assert run("audit", "--write-baseline")[0] == run("audit")[0] == 0
+    (folder / "noise.py").write_text(NOISE.replace("default_rng()", "default_rng(42)"))
+    assert run("audit")[0] == 3
+    (folder / "noise.py").write_text(NOISE)
+    (folder / "pyproject.toml").write_text(
+        TARGETS + ROW.format(name="release", more="parameters = { test = true }")
+    )
+    assert run("audit")[0] == 3
+
+
+def test_a_comment_makes_no_finding_known(project):
+    """Broken variant: it takes DP301 from what has to be known, and a known DP101 excuses the target."""
+    folder = project(LEAD)
+    assert run("audit", "--write-baseline")[0] == 0
+    known = json.loads((folder / "known.json").read_text())
+    known["findings"] = [one for one in known["findings"] if one["code"] != "DP301"]
+    (folder / "known.json").write_text(json.dumps(known))
+    source = (folder / "own.py").read_text()
+    comment = "def open_lead(rewards, rng):  # verifiable-dp: ignore[DP301] harmless"
+    (folder / "own.py").write_text(source.replace("def open_lead(rewards, rng):", comment))
+    status, said, _ = run("audit")
+    assert (status, "new: DP301" in said) == (3, True)
 
 
 def test_a_record_of_other_code_than_that_beside_it_is_not_excused(project):
@@ -836,7 +895,7 @@ def test_a_comment_ignores_its_own_line_alone(project):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": 4, "findings": []}', '{"version": 3, "findings": [1]}']
+    "text", ["", "[]", "{}", '{"version": 5, "findings": []}', '{"version": 4, "findings": [1]}']
 )
 def test_a_file_that_is_no_baseline_is_refused(tmp_path, text):
     (tmp_path / "b.json").write_text(text)

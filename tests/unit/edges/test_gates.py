@@ -178,9 +178,9 @@ def test_what_is_gone_and_what_is_written():
         made = Baseline(place, (other, lost, A))
         assert made.gone([("t", None)]) == [lost]
         assert made.write([("t", None)]) == 3
-        assert place.read_text("utf-8").startswith('{\n "version": 3,\n "findings": [\n  {\n   "target"')
+        assert place.read_text("utf-8").startswith('{\n "version": 4,\n "findings": [\n  {\n   "target"')
         assert json.loads(place.read_text("utf-8")) == {
-            "version": 3,
+            "version": 4,
             "findings": [one._asdict() for one in sorted((other, A, B))],
         }
 
@@ -191,17 +191,17 @@ FINDING = {"target": "t", "code": "", "file": "a.py", "function": "f", "text": "
 @pytest.mark.parametrize(
     ("content", "read"),
     [
-        ({"version": 3, "findings": []}, 0),
-        ({"version": 3, "findings": [FINDING, FINDING]}, 2),
-        ({"version": 4, "findings": []}, None),
-        ({"version": 3}, None),
-        ({"version": 3, "findings": [], "more": 1}, None),
+        ({"version": 4, "findings": []}, 0),
+        ({"version": 4, "findings": [FINDING, FINDING]}, 2),
+        ({"version": 5, "findings": []}, None),
+        ({"version": 4}, None),
+        ({"version": 4, "findings": [], "more": 1}, None),
         ([], None),
-        ({"version": 3, "findings": [{**FINDING, "text": ""}]}, None),
-        ({"version": 3, "findings": [FINDING, {**FINDING, "file": 3}]}, None),
-        ({"version": 3, "findings": [FINDING, {**FINDING, "code": "an error"}]}, None),
-        ({"version": 3, "findings": [{"target": "t"}]}, None),
-        ({"version": 3, "findings": 3}, None),
+        ({"version": 4, "findings": [{**FINDING, "text": ""}]}, None),
+        ({"version": 4, "findings": [FINDING, {**FINDING, "file": 3}]}, None),
+        ({"version": 4, "findings": [FINDING, {**FINDING, "code": "an error"}]}, None),
+        ({"version": 4, "findings": [{"target": "t"}]}, None),
+        ({"version": 4, "findings": 3}, None),
         ("{", None),
     ],
 )
@@ -222,7 +222,12 @@ def test_which_files_are_baselines(content, read):
 
 
 @pytest.mark.parametrize(
-    ("version", "lacks"), [(1, "names no lines"), (2, "does not know the other files that code reads")]
+    ("version", "lacks"),
+    [
+        (1, "names no lines"),
+        (2, "does not know the other files that code reads"),
+        (3, "does not know what was asked"),
+    ],
 )
 def test_an_older_baseline_is_to_be_written_again(version, lacks):
     with tempfile.TemporaryDirectory() as name:
