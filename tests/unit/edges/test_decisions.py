@@ -359,9 +359,7 @@ EXITS = {
         for two in itertools.product(PRIVACY, repeat=2)
     ],
     ("cli.inspect", "inspect_"): [({"found": N(add=some)}, end) for some, end in (((), 0), (("a",), 2))],
-    ("cli.judge", "judge"): [
-        ({"judged": N(exit_status=code), "short": [False, less]}, end) for code, less, end in SHORT
-    ],
+    ("cli.judge", "judge"): [({"judged": N(exit_status=code)}, code) for code in range(4)],
     ("cli.listed", "conclude"): [
         ({"done": N(exit_status=code), "short": [False, less]}, end) for code, less, end in SHORT
     ],

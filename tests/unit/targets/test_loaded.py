@@ -115,7 +115,7 @@ def test_a_file_of_a_package_is_loaded_with_it(name, imports, place, monkeypatch
             checked(place, name)
 
 
-@pytest.mark.parametrize("imports", IMPORTS[1:])
+@pytest.mark.parametrize("imports", IMPORTS[1:], ids=["caught", "inside"])
 def test_a_file_that_imports_from_where_no_package_is_is_refused(imports, place):
     """Also where it does so while it runs: as a script it would catch that nothing is found."""
     package(place, f"SCALE = 1.0\ndef later():\n    {imports.replace(chr(10), chr(10) + '    ')}\n")
