@@ -321,7 +321,9 @@ class Marks:
         while (at := self.names.outer.get(around[-1])) is not None:
             around.append(at)
         if made or not self.names.settled[home].chosen.isdisjoint(around):
-            words = outside.READS.words.format(f"{node.name} (by what says which one is made)")
+            words = outside.READS.words.format(
+                f"{getattr(node, 'name', 'a lambda')} (by what says which one is made)"
+            )
             key = node, node.lineno, False
             self.outside.setdefault(key, Outside(home, node.lineno, words, outside.READS.instead))
 
