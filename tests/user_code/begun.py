@@ -1,11 +1,13 @@
 """Names that a module takes from its machine as it is imported, and right mechanisms beside them."""
 
+import contextvars
 import dataclasses
 import functools
 import json
 import math
 import pathlib
 import platform
+import threading
 import time
 import uuid
 
@@ -65,6 +67,27 @@ AT_ODD = odd(3)
 AT_AGAIN = now() + 1
 if __name__ == "__main__":  # as scripts end: these are names of parameters and attributes, too
     data, rng, scale_of_script = np.ones(3), np.random.default_rng(), time.time()
+
+
+OF_THREAD, OF_CONTEXT = threading.local(), contextvars.ContextVar("scale", default=0.0)
+OF_THREAD.scale = 2.0
+OF_CONTEXT.set(2.0)
+READY = {"yes": False}
+
+
+def by_thread(data, rng):
+    return data[0] + rng.laplace(0, 2.0) if hasattr(OF_THREAD, "scale") else data[0]
+
+
+def by_context(data, rng):
+    return data[0] + rng.laplace(0, OF_CONTEXT.get())
+
+
+def by_the_first_run(data, rng):
+    if READY["yes"]:
+        return data[0] + rng.laplace(0, 2.0)
+    READY["yes"] = True
+    return data[0]
 
 
 class HeldData:

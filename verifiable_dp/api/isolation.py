@@ -27,6 +27,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, opened
 from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import code_of, file_of
 
 Made = JsonDict  # arguments of `finish`
@@ -84,6 +85,8 @@ def isolated(
     tells = request is not None and caged.root != ""
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
+    if caged.policy == "required" and any(isinstance(item, Exec) for item in code):
+        raise InputError("cage: a command (--exec) runs in no cage; use best or none, or name the code")
     if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; use best or none")
     if here or why:

@@ -37,9 +37,10 @@ import pytest
 
 from tests.user_code import begun, unshown
 from verifiable_dp.evidence.judge import calls as calls_of_judge
-from verifiable_dp.evidence.judge import expressions, flow, imports
+from verifiable_dp.evidence.judge import expressions, flow, imports, replay
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.witness import confirmed
 
 LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
 HELD = io.StringIO("some lines\n" * 99)
@@ -570,6 +571,40 @@ def test_what_a_generated_constructor_calls_is_asked(monkeypatch):
     monkeypatch.setattr(calls, "_called_by_generated", lambda kind: ())
     monkeypatch.setattr(imports.Settled, "_is", lambda self, node: True)  # which tells of it, too
     assert explore(coin, 1).epsilon() < 1.0
+
+
+@pytest.mark.parametrize("release", [begun.by_thread, begun.by_context])
+def test_what_a_thread_or_a_context_keeps_is_not_that_of_others(release, monkeypatch):
+    """Broken variant: all runs are made in the thread that has imported the code."""
+    program = Program(release, (1,), (0.0, 1.0))
+    found = explore(program, 1)
+    assert found.epsilon() == pytest.approx(0.5)
+    assert (
+        "a replay on plain code: a run returns something other" in confirmed(program, 1, found, 0.0).failure
+    )
+    monkeypatch.setattr(replay, "_elsewhere", lambda run: run())
+    assert not confirmed(program, 1, found, 0.0).failure
+
+
+def test_the_first_run_of_a_process_counts(monkeypatch):
+    """Broken variant: it makes ready what later runs use, and nobody looks at what it returns."""
+    program = Program(begun.by_the_first_run, (1,), (0.0, 1.0))
+    begun.READY["yes"] = False
+    assert "the first run of a process gives something else" in explore(program, 1).failure
+    begun.READY["yes"] = False
+    monkeypatch.setattr(paths, "alike", lambda one, other: True)
+    assert explore(program, 1).epsilon() == pytest.approx(0.5)
+
+
+def test_a_lock_that_a_run_leaves_locked_is_released():
+    """Broken variant: a traced run that ends early leaves it, and the next one waits for good."""
+    lock, other = threading.Lock(), threading.RLock()
+    with states.kept({"code": {"__name__": "code", "lock": lock, "other": other, "out": sys.stderr}}):
+        lock.acquire()
+        other.acquire()
+    assert lock.acquire(blocking=False)
+    assert "unlocked" in repr(other)
+    assert states.KeptState({"code": {"__name__": "code", "out": sys.stderr}}).changed() == ""
 
 
 def by_name(data, rng):

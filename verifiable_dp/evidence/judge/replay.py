@@ -260,7 +260,7 @@ def replayed(
     sides: Sides,
     within: Callable[[float, float], bool],
 ) -> ReplayResult:
-    """Run both sides of a proposal, the right one in a new thread, which has no context of this one.
+    """Run both sides of a proposal, the left one in a new thread, which has no context of this one.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def replayed(
 
         with sides.around(generator):
             run = functools.partial(play, data.copy(), generator(np.random.Philox(sides.seed), GIVEN))
-            shown.append(_elsewhere(run) if logs else run())
+            shown.append(run() if logs else _elsewhere(run))
         logs.append(log)
     before, after = logs
     loss, squared = sides.cost(after.prices)
