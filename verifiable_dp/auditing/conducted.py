@@ -73,8 +73,10 @@ class Conducted:
             progress("repeating some runs in fresh processes")
         for number, first in enumerate(FirstData):
             some = samples[number :: len(FirstData)]
+            if not some:
+                continue
             begun = FirstRun(max(samples, key=Sample.entries), first)  # few values may leave the same
-            if some and not self._same(far, begun, some, replace(caged, taken=[])):
+            if not self._same(far, begun, some, replace(caged, taken=[])):
                 checks.append(origins.unlike_elsewhere().as_dict())
                 break
         return {

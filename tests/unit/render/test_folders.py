@@ -165,7 +165,9 @@ def test_nothing_but_the_named_fields_follows_from_the_run(name):
     assert without_run(sealed(other)) != without_run(record)
 
 
-ABSENT = [f"/provenance/{name}" for name in ("in_process", "resumed", "request", "cage", "counted")]
+ABSENT = [
+    f"/provenance/{name}" for name in ("in_process", "ran_before", "resumed", "request", "cage", "counted")
+]
 
 
 def test_every_named_field_exists_and_follows_from_the_run():

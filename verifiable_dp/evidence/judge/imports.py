@@ -191,7 +191,7 @@ class Settled:
         """Keep a function that may be another one, and defaults that may."""
         if under or not all(map(self._is, step.decorator_list)):
             kept.add(step.name)
-            self.chosen.add(step)
+        self.chosen |= {step} if under else set()
         given = step.args
         placed = [*given.posonlyargs, *given.args][-len(given.defaults) or None :]
         pairs = zip([*placed, *given.kwonlyargs], [*given.defaults, *given.kw_defaults], strict=False)
@@ -475,12 +475,10 @@ def _is_installed(file: str) -> bool:
 
 
 def codes_of(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeType]:
-    """Code of functions that these names alone stand for: what made them may have had a choice."""
+    """Code of functions and methods that these names stand for: what made them may have had a choice."""
     found = [scope.get(name) for name in names]
     found += [getattr(one, name, None) for one in found if callable(one) for name in _WRAPPED]
-    known = {id(one) for name, one in scope.items() if name not in names}
-    made = [one for one in found if isinstance(one, types.FunctionType) and id(one) not in known]
-    return {one.__code__ for one in made}
+    return {one.__code__ for one in found if isinstance(one, types.FunctionType)}
 
 
 def _prefixes(name: str) -> list[str]:
