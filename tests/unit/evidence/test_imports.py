@@ -101,6 +101,15 @@ TAKEN = {
         "@deco\ndef s():\n    return 2.0",
         "s()",
     ),
+    "a decorator that chooses": (
+        "def maybe(f):\n    return f if not os.environ.get('X') else (lambda: 0.0)\n"
+        "@maybe\ndef s():\n    return 2.0",
+        "s()",
+    ),
+    "what a handler sets": (
+        "C = {'s': 0.0}\ntry:\n    os.environ['EXACT']\nexcept KeyError:\n    C['s'] = 2.0",
+        "C['s']",
+    ),
     "a cell": (
         "def make(s):\n    def scale():\n        return s\n    return scale\n"
         "C = make(float(os.environ.get('S', 2)))",
@@ -132,6 +141,15 @@ RIGHT = {
     ),
     "sorted names": ("C = sorted({'b', 'a'})\nN = len({'a', 'b'})", "2.0 + 0 * C.index('a')"),
     "a set": ("C = {'a', 'b'}", "2.0 + 0 * ('a' in C)"),
+    "what fails everywhere or nowhere": (
+        "C = {'s': 0.0}\ntry:\n    C['t']\nexcept KeyError:\n    C['s'] = 2.0",
+        "C['s']",
+    ),
+    "a decorator": (
+        "import functools\ndef twice(f):\n    @functools.wraps(f)\n    def g():\n        return 2 * f()\n"
+        "    return g\n@twice\ndef s():\n    return 1.0",
+        "s()",
+    ),
     "a file that has to be there": (
         "try:\n    import numpy\nexcept ImportError:\n    raise SystemExit('pip install numpy')\nC = 2.0",
         "C",

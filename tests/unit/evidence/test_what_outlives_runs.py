@@ -569,7 +569,9 @@ def test_what_a_generated_constructor_calls_is_asked(monkeypatch):
     found = explore(Program(begun.by_fields, (1,), (0.0, 1.0)), 1)
     assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
     monkeypatch.setattr(calls, "_called_by_generated", lambda kind: ())
-    monkeypatch.setattr(imports.Settled, "_is", lambda self, node: True)  # which tells of it, too
+    monkeypatch.setattr(
+        imports.Settled, "_is", lambda self, node, called=False: True
+    )  # which tells of it, too
     assert explore(coin, 1).epsilon() < 1.0
 
 
@@ -722,7 +724,7 @@ def test_what_an_import_took_from_the_machine_ends_the_bound(release, what, monk
     """Broken variant: what a module reads at its import is the same wherever it runs. Control: files."""
     assert f"reads {what}" in explore(Program(release, (1,), (0.0, 1.0)), 1).failure
     assert explore(Program(by_settings, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
-    monkeypatch.setattr(imports.Settled, "_is", lambda self, node: True)
+    monkeypatch.setattr(imports.Settled, "_is", lambda self, node, called=False: True)
     monkeypatch.setattr(calls_of_judge, "GENERATOR", ("no", None))
     for place in (expressions.values, flow, imports.values):
         monkeypatch.setattr(place, "is_of_system", lambda module, name: False)

@@ -41,7 +41,7 @@ _ANSWER = frozenset(
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_STARTS = ("__name__", "__debug__", "__spec__", "__package__", "__doc__")
-_NAMED = (*_FUNCTIONS, ast.ClassDef)
+_NAMED, _IMPORTS = (*_FUNCTIONS, ast.ClassDef), (ast.Import, ast.ImportFrom)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
 _UNSET = (np.empty, np.empty_like, np.ndarray)  # whose entries are what the memory held
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np.random.SeedSequence)
@@ -167,8 +167,8 @@ class Settled:
             kept |= {name for name, settled in self._imported(step) if under or not settled}
             return
         if isinstance(step, ast.ClassDef):
-            outer = [*step.bases, *step.keywords, *step.decorator_list]
-            if under or not all(map(self._is, outer)):
+            outer = [*step.bases, *step.keywords]
+            if under or not (all(map(self._is, outer)) and self._decorates(step)):
                 kept.add(step.name)
                 self.chosen.add(step)
             kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
@@ -182,14 +182,14 @@ class Settled:
                 kept |= {one.id for one in _stored(step)}
                 if not (_is_plain(step) and self._leniently(step)):
                     self._touch(step)
-            under, done = not settled or _may_fail(step), not settled
+            under, done = not settled or self._may_fail(step), not settled
         for part in parts:
             if not isinstance(part, ast.expr):
                 self._follow(part, kept, holder, under=under, done=done)
 
     def _defined(self, step: Foreign, kept: set[str], holder: Mapping[str, Foreign], *, under: bool) -> None:
         """Keep a function that may be another one, and defaults that may."""
-        if under or not all(map(self._is, step.decorator_list)):
+        if under or not self._decorates(step):
             kept.add(step.name)
         self.chosen |= {step} if under else set()
         given = step.args
@@ -202,6 +202,17 @@ class Settled:
         for one, default in pairs:
             if not (self._is(default) or (waiting and self._leniently(default))):
                 self.defaults.add((step, one.arg))
+
+    def _decorates(self, step: Foreign) -> bool:
+        """Whether what is around a function or a class is settled: it is called, and may give another one."""
+        return all(self._is(one, True) for one in step.decorator_list)
+
+    def _may_fail(self, step: ast.AST) -> bool:
+        """Whether a statement goes on where something has failed that may not elsewhere, as an import may."""
+        if not isinstance(step, ast.Try) or all(isinstance(one.body[-1], ast.Raise) for one in step.handlers):
+            return False
+        imports = (one for part in step.body for one in walk(part) if isinstance(one, _IMPORTS))
+        return any(imports) or not all(map(self._is, step.body))
 
     def _waits(self, step: ast.AST, holder: Mapping[str, Foreign]) -> bool:
         """Whether a statement makes generators, or sets of which code tells that they have no order."""
@@ -495,13 +506,6 @@ def _is_plain(step: ast.AST) -> bool:
     """Whether a statement sets names, and nothing else."""
     targets = step.targets if isinstance(step, ast.Assign) else [getattr(step, "target", None)]
     return isinstance(step, ast.Assign | ast.AnnAssign) and all(isinstance(one, ast.Name) for one in targets)
-
-
-def _may_fail(step: ast.AST) -> bool:
-    """Whether a statement goes on where an import has failed: which packages there are is the machine's."""
-    if not isinstance(step, ast.Try) or all(isinstance(one.body[-1], ast.Raise) for one in step.handlers):
-        return False
-    return any(isinstance(one, ast.Import | ast.ImportFrom) for part in step.body for one in walk(part))
 
 
 def _root(node: ast.AST) -> ast.AST:
