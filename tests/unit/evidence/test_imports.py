@@ -90,6 +90,15 @@ TAKEN = {
         "C.s",
     ),
     "a draw of a library": ("from scipy import stats\nC = 2.0 + (stats.norm.rvs() > 9)", "C"),
+    "a draw of an inner function": (
+        "R = np.random.default_rng()\ndef make():\n    def drawn():\n        return R.random()\n"
+        "    return 0.0 if drawn() < 1e-9 else 2.0\nC = make()",
+        "C",
+    ),
+    "a draw of a lambda": (
+        "R = np.random.default_rng()\nC = 2.0 + (max([1], key=lambda _: R.random()) > 9)",
+        "C",
+    ),
     "secrets": ("import secrets\nC = 2.0 if secrets.randbelow(10**9) else 0.0", "C"),
     "a chosen seed": ("C = (0.0, 2.0)[int(np.random.default_rng().integers(1, 2))]", "C"),
     "a list of a set": ("C = list({'a', 'b', 'c'})", "2.0 + 0.0 * C.index('a')"),
@@ -210,11 +219,27 @@ release = make({})
 """
 
 
-def test_a_function_that_was_made_of_what_an_import_took_has_no_bound(bound):
+DECORATED = """
+def private(scale):
+    def wrap(f):
+        def inner(data, rng):
+            return f(data) + rng.laplace(0, scale)
+        return inner
+    return wrap
+
+
+@private({})
+def release(data):
+    return data[0]
+"""
+
+
+@pytest.mark.parametrize("text", [CELLS, DECORATED])
+def test_a_function_that_was_made_of_what_an_import_took_has_no_bound(text, bound):
     """Broken variant: what cells hold is a constant. Control: it is."""
-    taken = CELLS.format("float(os.environ.get('S', 2))")
+    taken = text.format("float(os.environ.get('S', 2))")
     assert "which one is made" in bound(**{f"cell_{next(NUMBERS)}": taken}).failure
-    assert bound(**{f"cell_{next(NUMBERS)}": CELLS.format("2.0")}).epsilon() == pytest.approx(0.5)
+    assert bound(**{f"cell_{next(NUMBERS)}": text.format("2.0")}).epsilon() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("name", RIGHT)

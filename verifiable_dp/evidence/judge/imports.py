@@ -106,6 +106,10 @@ class Settled:
         for kind in (one for one in walk(tree) if isinstance(one, ast.ClassDef)):
             for one in (one for one in kind.body if isinstance(one, _FUNCTIONS)):
                 self._methods.setdefault(one.name, []).append(one)
+        parts = (
+            part for one in walk(tree) if isinstance(one, ast.Call) for part in ast.iter_child_nodes(one)
+        )
+        self._handed = {one.id for part in parts for one in walk(part) if isinstance(one, ast.Name)}
         self._strict = True  # whether what draws, or has an order by chance, is not settled
         self._touched = set[ast.AST]()
         self._drawn = set[str]()  # names of which only that is not
@@ -221,11 +225,11 @@ class Settled:
 
     def _leniently(self, node: ast.AST | None) -> bool:
         """Whether all is settled but what is drawn, and the order of sets."""
-        self._strict = False
+        before, self._strict = self._strict, False
         try:
             return self._is(node)
         finally:
-            self._strict = True
+            self._strict = before
 
     def _imported(self, step: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, bool]]:
         """Names that a statement imports, and whether each is settled in the module that it is from."""
@@ -339,6 +343,10 @@ class Settled:
                 return False
             if called and not all(map(self._runs, self._methods.get(node.attr, ()))):
                 return False
+        if isinstance(node, ast.Lambda) and not called:
+            return self._is(node.args) and self._leniently(node.body)
+        if isinstance(node, _FUNCTIONS) and node.name not in self._handed:  # what it does comes later
+            return self._decorates(node) and self._is(node.args) and all(map(self._leniently, node.body))
         if isinstance(node, ast.Set | ast.SetComp) and self._strict and not _of_numbers(node):
             return False
         if isinstance(node, ast.Call):
@@ -353,7 +361,8 @@ class Settled:
         if self._strict and self._draws_of(node):
             return False
         if values.same(what, values.ANY_ORDER):
-            return all(map(self._in_any_order, node.args)) and all(map(self._is, node.keywords))
+            keys = all(self._is(one.value, True) for one in node.keywords)
+            return keys and all(map(self._in_any_order, node.args))
         holds = values.same(what, (*values.CALLS_NOTHING, *values.WRAPS, *_HOLD)) or self._keeps(what)
         return self._is(node.func, True) and all(self._is(one, not holds) for one in given)
 
@@ -407,7 +416,8 @@ class Settled:
             self._known[key] = True  # should it call itself
             of_class = isinstance(node, ast.ClassDef)
             body = [one for one in node.body if not (of_class and isinstance(one, _FUNCTIONS))]
-            body += [one for one in node.body if of_class and getattr(one, "name", "") in _INITIAL]
+            first = [one for one in node.body if of_class and getattr(one, "name", "") in _INITIAL]
+            body += [part for one in first for part in one.body]
             self._known[key] = all(map(self._is, body))
         return self._known[key]
 
