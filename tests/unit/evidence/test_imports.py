@@ -99,6 +99,15 @@ TAKEN = {
         "R = np.random.default_rng()\nC = 2.0 + (max([1], key=lambda _: R.random()) > 9)",
         "C",
     ),
+    "a timer": (
+        "import threading\nC = [2.0]\ndef later():\n    C[0] = 0.0\nTIMER = threading.Timer(9e9, later)",
+        "C[0]",
+    ),
+    "a thread": (
+        "import threading\nC = [2.0]\nclass K(threading.Thread):\n    def run(self):\n"
+        "        C[0] = 0.0\nK()",
+        "C[0]",
+    ),
     "secrets": ("import secrets\nC = 2.0 if secrets.randbelow(10**9) else 0.0", "C"),
     "a chosen seed": ("C = (0.0, 2.0)[int(np.random.default_rng().integers(1, 2))]", "C"),
     "a list of a set": ("C = list({'a', 'b', 'c'})", "2.0 + 0.0 * C.index('a')"),
@@ -149,6 +158,7 @@ RIGHT = {
         "2.0 + 0 * len(C.rules)",
     ),
     "sorted names": ("C = sorted({'b', 'a'})\nN = len({'a', 'b'})", "2.0 + 0 * C.index('a')"),
+    "a lock": ("import threading\nLOCK = threading.Lock()\nC = 2.0", "C"),
     "a set": ("C = {'a', 'b'}", "2.0 + 0 * ('a' in C)"),
     "what fails everywhere or nowhere": (
         "C = {'s': 0.0}\ntry:\n    C['t']\nexcept KeyError:\n    C['s'] = 2.0",

@@ -18,6 +18,7 @@ import inspect
 import linecache
 import random
 import sys
+import threading
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -171,8 +172,8 @@ class Settled:
             kept |= {name for name, settled in self._imported(step) if under or not settled}
             return
         if isinstance(step, ast.ClassDef):
-            outer = [*step.bases, *step.keywords]
-            if under or not (all(map(self._is, outer)) and self._decorates(step)):
+            outer = all(self._is(one, True) for one in (*step.bases, *step.keywords))
+            if under or not (outer and self._decorates(step)):
                 kept.add(step.name)
                 self.chosen.add(step)
             kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
@@ -445,6 +446,8 @@ class Settled:
         root = (kind.__module__ if bound else values.home_of(thing)).partition(".")[0]
         if self._strict and (values.same(thing, _UNSET) or values.same(thing, values.SETS)):
             return False
+        if isinstance(thing, type) and issubclass(thing, threading.Thread):
+            return False  # what it runs comes later, beside other code
         if root in _READ_FILES | _ANSWER or thing is open:
             return True
         refused = ("unknown", "reflection", *(("draws",) if self._strict else ()))
