@@ -10,14 +10,14 @@ import ast
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import typing
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from verifiable_dp.core import paths
-from verifiable_dp.core.validate import InputError
+from verifiable_dp.core.validate import Foreign, InputError
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.opened import is_installed
 from verifiable_dp.targets.source import resolved
@@ -145,9 +145,20 @@ def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
                 )
             asked = "." * step.level + (step.module or "")
             yield step.lineno, importlib.util.resolve_name(asked, package), sure
-        elif not (isinstance(step, ast.If) and resolved(step.test, scope) is TYPE_CHECKING):
+        elif not (isinstance(step, ast.If) and _is_for_types(step.test, tree, scope)):
             sure = sure and not isinstance(step, _SOMETIMES)
             waiting += [(part, sure) for part in ast.iter_child_nodes(step)]
 
 
+def _is_for_types(test: ast.AST, tree: ast.Module, scope: Mapping[str, Foreign]) -> bool:
+    """Whether a condition is `TYPE_CHECKING` of `typing`, which holds in no run."""
+    if isinstance(test, ast.Attribute):
+        return resolved(test.value, scope) is typing and test.attr == _FOR_TYPES
+    steps = (one for one in tree.body if isinstance(one, ast.ImportFrom) and one.module == typing.__name__)
+    every = (one for step in steps for one in step.names)
+    named = test.id if isinstance(test, ast.Name) and scope.get(test.id) is typing.TYPE_CHECKING else ""
+    return any((one.name, one.asname or one.name) == (_FOR_TYPES, named) for one in every)
+
+
+_FOR_TYPES = "TYPE_CHECKING"
 _SOMETIMES = (ast.If, ast.ExceptHandler, ast.match_case, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -482,9 +482,9 @@ def find(reference: str) -> None:
     """Have modules found where Python finds them when it loads what a reference names."""
     place = reference.rpartition(":")[0]
     folder = _place_of(Path(place))[1] if place.endswith(".py") else Path.cwd()
-    if place.endswith(".py") and str(folder) in sys.path[1:]:
-        sys.path.remove(str(folder))
-    if str(folder) not in sys.path:
+    if place.endswith(".py"):
+        sys.path[:] = [str(folder), *(one for one in sys.path if one != str(folder))]
+    elif str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     engine.ship(folder)
 

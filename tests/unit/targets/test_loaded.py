@@ -151,6 +151,15 @@ def test_what_is_not_found_here_and_may_be_elsewhere_is_refused(beside, tmp_path
         checked(tmp_path, "services/mine.py:right")
 
 
+@pytest.mark.parametrize("test", ["DEBUG", "TYPE_CHECKING", "os.DEBUG"])
+def test_only_what_is_for_types_is_passed_over(test, place):
+    """Broken variant: whatever is false here is false elsewhere."""
+    text = f"import os\nos.DEBUG = DEBUG = TYPE_CHECKING = False\nif {test}:\n    from . import settings\n"
+    (place / "mine.py").write_text(text + RIGHT.format("1.0"))
+    with pytest.raises(InputError, match="imports from its own package"):
+        checked(place, "mine.py:right")
+
+
 def test_the_folder_of_a_file_is_looked_into_first(tmp_path, monkeypatch):
     """Broken variant: one that is on the path already stays behind others."""
     for folder, scale in (("mine", 1.0), ("other", 0.0)):
@@ -158,7 +167,8 @@ def test_the_folder_of_a_file_is_looked_into_first(tmp_path, monkeypatch):
         (tmp_path / folder / "looked_up.py").write_text(f"SCALE = {scale}\n")
     text = "from looked_up import SCALE\n" + RIGHT.format("SCALE")
     (tmp_path / "mine/first.py").write_text(text)
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "other"), str(tmp_path / "mine"), *sys.path])
+    twice = [str(tmp_path / "mine")] * 2
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "other"), *twice, *sys.path])
     assert checked(tmp_path, "mine/first.py:right").__globals__["SCALE"] == 1.0
 
 

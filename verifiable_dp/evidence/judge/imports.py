@@ -15,17 +15,18 @@ import collections
 import functools
 import importlib.util
 import inspect
+import itertools
 import linecache
 import random
 import sys
 import threading
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from verifiable_dp.core import paths, pinned_source
+from verifiable_dp.core import pinned_source
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.trees import tree_of, walk
@@ -107,10 +108,8 @@ class Settled:
         for kind in (one for one in walk(tree) if isinstance(one, ast.ClassDef)):
             for one in (one for one in kind.body if isinstance(one, _FUNCTIONS)):
                 self._methods.setdefault(one.name, []).append(one)
-        parts = (
-            part for one in walk(tree) if isinstance(one, ast.Call) for part in ast.iter_child_nodes(one)
-        )
-        self._handed = {one.id for part in parts for one in walk(part) if isinstance(one, ast.Name)}
+        calls = (one for one in walk(tree) if isinstance(one, ast.Call))
+        self._handed = {one.id for call in calls for one in walk(call) if isinstance(one, ast.Name)}
         self._strict = True  # whether what draws, or has an order by chance, is not settled
         self._touched = set[ast.AST]()
         self._drawn = set[str]()  # names of which only that is not
@@ -145,6 +144,10 @@ class Settled:
             return Settled(tree, vars(module), file, self.others)
         return self.others.get(file)
 
+    def _home(self, code: Foreign) -> Settled | None:
+        """What is known of the file in which a function or a class is written."""
+        return self._of_name(str(getattr(code, "__module__", "")))
+
     def _of_name(self, name: str) -> Settled | None:
         module = sys.modules.get(name)
         return None if module is None else self.of(module)
@@ -166,7 +169,7 @@ class Settled:
         """
         parts = [*ast.iter_child_nodes(step)]
         if isinstance(step, _FUNCTIONS):
-            self._defined(step, kept, holder, under=under)
+            self._defined(step, kept, under=under)
             return
         if isinstance(step, ast.Import | ast.ImportFrom):
             kept |= {name for name, settled in self._imported(step) if under or not settled}
@@ -192,7 +195,7 @@ class Settled:
             if not isinstance(part, ast.expr):
                 self._follow(part, kept, holder, under=under, done=done)
 
-    def _defined(self, step: Foreign, kept: set[str], holder: Mapping[str, Foreign], *, under: bool) -> None:
+    def _defined(self, step: Foreign, kept: set[str], *, under: bool) -> None:
         """Keep a function that may be another one, and defaults that may."""
         if under or not self._decorates(step):
             kept.add(step.name)
@@ -200,13 +203,7 @@ class Settled:
         given = step.args
         placed = [*given.posonlyargs, *given.args][-len(given.defaults) or None :]
         pairs = zip([*placed, *given.kwonlyargs], [*given.defaults, *given.kw_defaults], strict=False)
-        made = inspect.unwrap(held) if callable(held := holder.get(step.name)) else None
-        values_of = [*(getattr(made, "__defaults__", None) or ())]
-        values_of += [*(getattr(made, "__kwdefaults__", None) or {}).values()]
-        waiting = bool(values_of) and all(isinstance(one, (*_GENERATORS, *_FIXED)) for one in values_of)
-        for one, default in pairs:
-            if not (self._is(default) or (waiting and self._leniently(default))):
-                self.defaults.add((step, one.arg))
+        self.defaults |= {(step, one.arg) for one, default in pairs if not self._is(default)}
 
     def _decorates(self, step: Foreign) -> bool:
         """Whether what is around a function or a class is settled: it is called, and may give another one."""
@@ -226,9 +223,12 @@ class Settled:
 
     def _leniently(self, node: ast.AST | None) -> bool:
         """Whether all is settled but what is drawn, and the order of sets."""
-        before, self._strict = self._strict, False
+        return self._asked(False, self._is, node)
+
+    def _asked(self, strict: bool, ask: Callable[[Foreign], bool], what: Foreign) -> bool:
+        before, self._strict = self._strict, strict
         try:
-            return self._is(node)
+            return ask(what)
         finally:
             self._strict = before
 
@@ -253,10 +253,9 @@ class Settled:
             if one.name == "*":
                 yield from ((name, False) for name in (found.names if found is not None else ()))
             else:
-                yield (
-                    one.asname or one.name,
-                    module is not None and (found is None or one.name not in found.names),
-                )
+                theirs = found is not None and one.name in found.names
+                settled = module is not None and not theirs and not values.is_of_system(module, one.name)
+                yield one.asname or one.name, settled
 
     # ------------------------------------------------------------ changes
 
@@ -271,16 +270,18 @@ class Settled:
                 self._called(node, local)
             elif isinstance(node, ast.Name | ast.Attribute):
                 found = self._found(node)
-                named = self._code.get(getattr(found, "__name__", "")) if _is_code(found) else None
-                bodies: list[ast.AST] = [] if named is None else [named]
-                bodies += self._methods.get(node.attr, []) if isinstance(node, ast.Attribute) else []
-                for one in bodies:
-                    if one not in self._touched:
-                        self._touched.add(one)
-                        self._touch_in(one)
+                home = self._home(found) if _is_code(found) else None
+                named = None if home is None else home._code.get(found.__name__)
+                if home is not None and named is not None:
+                    home._touch_in(named)
+                for one in self._methods.get(node.attr, ()) if isinstance(node, ast.Attribute) else ():
+                    self._touch_in(one)
 
     def _touch_in(self, body: Foreign) -> None:
         """Keep names of what a function may change."""
+        if body in self._touched:
+            return
+        self._touched.add(body)
         every = walk(body)
         declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
         inner = {one.id for one in _stored(body)} | {one.arg for one in every if isinstance(one, ast.arg)}
@@ -291,15 +292,13 @@ class Settled:
     def _called(self, node: ast.Call, local: frozenset[str]) -> None:
         """Keep what a call may change: that whose method it is, and what it is given."""
         what, given = node.func, [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
-        found = self._found(what)
-        if isinstance(what, ast.Attribute) and not isinstance(
-            self._found(what.value), types.ModuleType | type
-        ):
-            owner = self._found(_root(what))
+        found, root = self._found(what), _root(what)
+        owner = self._found(root)
+        of_module = isinstance(self._found(getattr(what, "value", what)), types.ModuleType | type)
+        if isinstance(what, ast.Attribute) and not of_module:
             kept = isinstance(owner, (*_HELD, np.ndarray)) and not values.may_write(what.attr)
-            if not (kept or isinstance(owner, types.ModuleType)):
-                root = _root(what)
-                space = isinstance(root, ast.Call) and values.same(self._found(root.func), _SPACES)
+            space = isinstance(root, ast.Call) and values.same(self._found(root.func), _SPACES)
+            if not (kept or (isinstance(owner, types.ModuleType) and self.of(owner) is None)):
                 self._change(what.value, local, whole=space and values.may_write(what.attr))
         if values.same(found, _REACHES):  # in a main block, too, where names are others
             self._change(node.args[0] if values.same(found, _SETS) and node.args else node, local, whole=True)
@@ -401,12 +400,9 @@ class Settled:
         node = self._code.get(code.__name__)
         if node is not None and (getattr(code, "__globals__", None) is self.scope or self._is_class(code)):
             return node not in self.chosen and self._runs(node)
-        other = None if node is not None else self._of_name(str(getattr(code, "__module__", "")))
-        if other not in (None, self) and other._code.get(code.__name__) is not None:
-            other._strict, before = self._strict, other._strict
-            found = other._answers(thing)
-            other._strict = before
-            return found
+        home = self._home(code)
+        if home not in (None, self) and code.__name__ in home._code:
+            return home._asked(self._strict, home._answers, thing)
         inside = [getattr(thing, name, None) for name in _WRAPPED]
         return self._of_a_library(thing) and all(map(self._answers, inside))
 
@@ -425,8 +421,7 @@ class Settled:
     def _draws_of(self, node: ast.Call) -> bool:
         """Whether a library is handed a generator, of which it may draw, and not to make another one."""
         found = self._found(node.func)
-        makes = found is not None and values.kind_of(found) == "makes_draws"
-        if makes or not self._of_a_library(found) or found is None:
+        if found is None or values.kind_of(found) == "makes_draws" or not self._of_a_library(found):
             return False
         return any(map(self._gives, [*node.args, *(one.value for one in node.keywords)]))
 
@@ -505,10 +500,9 @@ def codes_of(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeTyp
     return {one.__code__ for one in found if isinstance(one, types.FunctionType)}
 
 
-def _prefixes(name: str) -> list[str]:
+def _prefixes(name: str) -> Iterator[str]:
     """A module, after the packages that it is in."""
-    whole = name.split(".")
-    return [".".join(whole[: end + 1]) for end in range(len(whole))]
+    return itertools.accumulate(name.split("."), "{}.{}".format)
 
 
 def _stored(step: ast.AST) -> list[ast.Name]:
@@ -568,7 +562,7 @@ def _inside(thing: Foreign) -> dict[int, Foreign]:
             continue
         if isinstance(one, _HELD):
             waiting += [*one, *(one.values() if isinstance(one, dict) else ())]
-        elif not paths.installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
+        elif not _is_installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
             waiting += [*getattr(one, "__dict__", {}).values()]
     return found
 

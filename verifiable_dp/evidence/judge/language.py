@@ -102,9 +102,10 @@ class Language:
         for one in functions:
             self._names.of_object(one)
         self._said.run()
-        made = {code for one in self._names.settled.values() for code in codes_of(one.names, one.scope)}
+        codes = {code for one in self._names.settled.values() for code in codes_of(one.names, one.scope)}
+        made = {node for code in codes for node in self._names.nodes_of(code)}
         for node in self._ran:
-            self._said.note_chosen(node, made=any(node in self._names.nodes_of(code) for code in made))
+            self._said.note_chosen(node, made=node in made)
 
     def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none.
