@@ -87,11 +87,11 @@ def state(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def found_by_others(tmp_path_factory):
     """What a test has imported from its folder is not what another one means by the same name."""
-    path, base = [*sys.path], tmp_path_factory.getbasetemp()
+    path, base, before = [*sys.path], tmp_path_factory.getbasetemp(), {*sys.modules}
     yield
     sys.path[:] = path
-    for name, module in [*sys.modules.items()]:
-        if Path(getattr(module, "__file__", None) or os.sep).is_relative_to(base):
+    for name in {*sys.modules} - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or os.sep).is_relative_to(base):
             del sys.modules[name]
 
 

@@ -18,6 +18,13 @@ from verifiable_dp.targets import loaded, opened, source
 RIGHT = "def right(data, size, rng):\n    return data + rng.laplace(0, {}, size)\n"
 
 
+@pytest.fixture(autouse=True)
+def no_tests(monkeypatch):
+    """The tests that this process has loaded are none of the code's modules; all of them would be read."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A folder from which modules are found, whose modules are forgotten afterwards."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from verifiable_dp import algorithms, auditors
 from verifiable_dp.core import files, paths
 from verifiable_dp.targets import cage, line, opened
 from verifiable_dp.targets.source import file_digest
@@ -242,6 +243,14 @@ def test_what_is_installed_is_not_heard(place, monkeypatch):
     with opened.noted(str(place)) as found:
         code("(place / 'site-packages/d').read_text()", place=place)
     assert found == {}
+
+
+def test_ours_are_the_folders_of_a_checkout_too():
+    """Broken variant: the two that are links are somebody's, so that each audit reads 120 files of ours."""
+    for module in (auditors, algorithms):
+        assert opened.is_installed(module.__file__)
+        assert opened.is_installed(os.path.realpath(module.__file__))
+    assert not opened.is_installed(__file__)
 
 
 def test_what_code_has_us_read_is_heard(place):
