@@ -125,12 +125,12 @@ def test_an_audit_of_what_a_test_file_defines_does_not_look_into_pytest():
 
 def test_the_list_is_sorted_and_holds_nothing_that_never_waits():
     """Broken variant: a threat, a fault or a refusal is noticed at night only."""
-    listed = night.listed()
+    listed, kept = night.listed(), night.kept()
     assert listed == sorted({*listed})
-    assert not {case for case in listed if {case, case.partition("[")[0]} & night.kept()}
+    assert not {case for case in listed if {case, case.partition("[")[0]} & kept}
     assert not [case for case in listed if case.startswith(night.ALWAYS)]
     refused = {*refusals.table().values(), *refusals.table("words").values()}
-    assert {test.removeprefix("tests/") for test in refused} < night.kept()
+    assert {test.removeprefix("tests/") for test in refused} < kept
 
 
 @pytest.mark.parametrize(("args", "gone"), [(["tests"], ["unit/test_a.py::test_gone"]), (["a.py::b"], [])])
