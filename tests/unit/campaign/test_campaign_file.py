@@ -980,6 +980,34 @@ def test_the_hook_runs_whatever_a_push_changes():
     assert "pre-push" in hook["stages"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "change", "said"),
+    [
+        ("HEAD", "", ""),
+        ("refs/heads/other", "", "check out "),
+        ("HEAD", "own.py", "with uncommitted changes (own.py)"),
+        ("none", "", "commit: 'none' is not a commit of the repository"),
+    ],
+)
+def test_the_hook_audits_what_is_pushed(asked, change, said, project, monkeypatch):
+    """Broken variant: noise that is not committed yet lets a commit without it pass. Control: none."""
+    folder = project(ROW.format(name="right", more=""))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    steps = (["init", "-q"], ["add", "own.py"], ["commit", "-qm", "a"], ["branch", "other"])
+    for step in (*steps, ["commit", "-qm", "b", "--allow-empty"]):
+        subprocess.run([*git, *step], cwd=folder, check=True, capture_output=True)
+    if change:
+        (folder / change).write_text((folder / change).read_text() + "MORE = 1\n")
+    monkeypatch.delenv("PRE_COMMIT_TO_REF", raising=False)
+    monkeypatch.setenv("PRE_COMMIT_LOCAL_BRANCH", asked)
+    status, _, aside = run("audit")
+    assert (status, "own-right: commit: " in aside) == ((2, True) if said else (0, False))
+    assert said in aside
+    monkeypatch.setenv("PRE_COMMIT_TO_REF", "HEAD")
+    monkeypatch.setenv("PRE_COMMIT_LOCAL_BRANCH", "none")
+    assert run("audit")[0] == (2 if change else 0)
+
+
 VALUES = {
     "budget": '"quick"',
     "require": '"certified"',
