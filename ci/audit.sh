@@ -16,17 +16,22 @@ set -uo pipefail
 
 # What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see. `unset` leaves
 # it in /proc/PID/environ, which a target can read of its parent: this process begins again without it.
+# It is told the names: what a target asks for and does not get counts.
 kept=() dropped=
-steers='^(GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK)$'
+steers='^(GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ACTIONS_.*|SSH_AUTH_SOCK)$'
 secret='TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|JWT|COOKIE|WEBHOOK|CONNECTION_STRING|(API|ACCESS|PRIVATE)_?KEY'
 secret+='|(^|_)(PASS|PAT|AUTH|DSN|KEYS?|ASKPASS|(PG)?PASSFILE)(_|$)|_PWD$'
 holds='://[^/[:space:]]+@|PRIVATE KEY-----'
 shopt -s nocasematch
 while IFS= read -r name; do
-  if [[ $name =~ $steers || $name =~ $secret || ${!name} =~ $holds ]]; then dropped=yes; else kept+=("$name=${!name}"); fi
+  if [[ $name =~ $steers || $name =~ $secret || ${!name} =~ $holds || ($name == ENV && ${!name} =~ [/\$\`]) ]]; then
+    dropped+=" $name"
+  elif [[ $name != VERIFIABLE_DP_WITHHELD ]]; then kept+=("$name=${!name}"); fi
 done < <(compgen -e)
 shopt -u nocasematch
-if [[ -n $dropped ]]; then exec env -i "${kept[@]}" "$BASH" "$0" "$@"; fi
+if [[ -n $dropped ]]; then
+  exec env -i "${kept[@]}" VERIFIABLE_DP_WITHHELD="${VERIFIABLE_DP_WITHHELD:-}$dropped" "$BASH" "$0" "$@"
+fi
 
 reports=${REPORTS:-audit-reports} steps='ask audit judge' check=${CHECK:-audit} cage=${CAGE:-best}
 if [[ ${1:-} == ask || ${1:-} == audit || ${1:-} == judge ]]; then steps=$1 && shift; fi

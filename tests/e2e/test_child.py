@@ -235,6 +235,31 @@ def test_it_may_write_as_much_as_it_likes_and_little_is_shown(folder):
     assert len(done.stderr) < 2 * guard._MOST
 
 
+SCALED = """
+import os
+
+SCALE = {{"production": 0.0}}.get(os.environ.get("{name}", "development"), 1.0)
+
+def release(data, size, rng):
+    return data + rng.laplace(0, 1, size) * SCALE
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("DP_PASS", 3), ("ENV", 1), ("MODE", 1), ("NONE", 0)])
+def test_code_that_asks_for_what_it_does_not_get_is_not_acquitted(name, status, folder):
+    """Broken variant: it is audited as for development, where whoever asks said production.
+
+    Controls: a variable that it gets; and one that nobody has given. `ENV` is a path only to a shell.
+    """
+    (folder / "scaled.py").write_text(SCALED.format(name=name), "utf-8")
+    given = {**os.environ, **dict.fromkeys(("DP_PASS", "ENV", "MODE"), "production")}
+    asked = (SCRIPT, "audit", "scaled.py:release", *map(str, QUICK))
+    done = subprocess.run(asked, cwd=folder, env=given, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == status, done.stdout + done.stderr
+    said = "asked for variables that we hide from it (DP_PASS), because they look like secrets"
+    assert (said in done.stdout) == (status == 3)
+
+
 def test_it_inherits_nothing_that_steers_a_job(folder, monkeypatch):
     steering = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "BASH_ENV")
     secret = ("GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "CI_JOB_JWT", "AWS_SECRET_ACCESS_KEY", "my_api_key")

@@ -261,8 +261,9 @@ def test_audited_code_sees_nothing_that_steers_the_job(tmp_path):
     assert {"GITHUB_ACTION_PATH", "MONKEY", "PATH"} <= seen
 
 
-def test_the_script_drops_the_variables_that_a_child_does_not_inherit(tmp_path):
-    """Two lists, one in bash: what either drops, the other does."""
+@pytest.mark.parametrize("env", ["/dev/null", "production"])
+def test_the_script_drops_the_variables_that_a_child_does_not_inherit(env, tmp_path):
+    """Two lists, one in bash: what either drops, the other does. ENV is the path of a file, or a word."""
     drops = [
         "GITHUB_ENV",
         "GITHUB_PATH",
@@ -270,7 +271,6 @@ def test_the_script_drops_the_variables_that_a_child_does_not_inherit(tmp_path):
         "GITHUB_STATE",
         "GITHUB_STEP_SUMMARY",
         "BASH_ENV",
-        "ENV",
     ]
     drops += [
         "ACTIONS_X",
@@ -310,22 +310,25 @@ def test_the_script_drops_the_variables_that_a_child_does_not_inherit(tmp_path):
     ]
     keeps += ["PASSES", "PATIENCE", "AUTHOR", "A_PWDS"]
     none = {"AN_ADDRESS": "https://host/simple?to=a@b", "A_MAIL": "me@host"}
+    (hold if "/" in env else none)["ENV"] = env
     given = {**dict.fromkeys([*drops, *keeps], "x"), **hold, **none}
     drops, keeps = [*drops, *hold], [*keeps, *none]
     assert steering(given) == drops
     (tmp_path / "verifiable-dp").write_text(
-        "#!/bin/bash\ncompgen -e >../own\ntr '\\0' '\\n' </proc/$PPID/environ | sed 's/=.*//' >../above\n",
+        '#!/bin/bash\necho "$VERIFIABLE_DP_WITHHELD" >../told\ncompgen -e >../own\n'
+        "tr '\\0' '\\n' </proc/$PPID/environ | sed 's/=.*//' >../above\n",
         "utf-8",
     )
     (tmp_path / "verifiable-dp").chmod(0o755)
     (tmp_path / "here").mkdir()
-    variables = {**given, **dict.fromkeys(("BASH_ENV", "ENV"), "/dev/null")}
+    variables = {**given, "BASH_ENV": "/dev/null"}
     variables |= {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TARGETS": "a.py:x"}
     command = ["bash", ROOT / "ci" / "audit.sh", "audit"]
     subprocess.run(command, env=variables, cwd=tmp_path / "here", capture_output=True, check=True)
     for place in ("own", "above"):  # what it sees of itself, and in /proc of its parent
         seen = set((tmp_path / place).read_text().split())
         assert seen & {*drops, *keeps} == set(keeps), place
+    assert sorted((tmp_path / "told").read_text().split()) == sorted(drops)
 
 
 def test_sarif_files_can_be_uploaded_together(job):

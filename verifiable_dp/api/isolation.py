@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
@@ -105,9 +105,7 @@ def isolated(
             made = _judged_here(made, request)
         elif request is not None:
             answers.of_strangers(made["draft"], request.as_dict())
-        if (refused := opened.refused(caged.opened)) and made["draft"]["checks"]:  # of privacy
-            checks = [*made["draft"]["checks"], origins.refused_by_cage(refused).as_dict()]
-            made = {**made, "draft": {**made["draft"], "checks": checks}}
+        made = _doubted(made, caged.opened)
         kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
         kept |= {"ran_before": before} if before else {}
         made = _condensed(made)
@@ -115,6 +113,14 @@ def isolated(
     report = finish(**checked(made, request), request=request, kept=kept, opened=heard)
     examine(report.record)
     return report
+
+
+def _doubted(made: Made, read: Mapping[str, str]) -> Made:
+    """The draft with what the code asked for and did not get, if it is one of an audit of privacy."""
+    parts = ((origins.refused_by_cage, opened.refused(read)), (origins.withheld, opened.withheld(read)))
+    more = [doubt(names).as_dict() for doubt, names in parts if names]
+    checks = made["draft"]["checks"]
+    return {**made, "draft": {**made["draft"], "checks": [*checks, *more]}} if checks else made
 
 
 def _audited_code(code: Sequence[object], request: RequestEntry | None) -> Iterator[str]:

@@ -170,7 +170,8 @@ def run(
     for entry in found.entries:
         if entry.name not in state.reports:
             try:
-                asked[entry.name] = _asked(entry, found.folder, place, state.asked)
+                asked[entry.name] = _asked(entry, found.folder, place, state.asked, resume)
+                campaign.remove(place / entry.name)  # an audit that fails leaves no answer
             except _UnansweredError as error:
                 state.add(entry.name, str(error))
                 say(f"entry {entry.name} failed: {error}")
@@ -270,21 +271,24 @@ class _UnansweredError(InputError):
     """A request that nobody has answered asks something else."""
 
 
-def _asked(entry: Entry, folder: Path, place: Path, own: dict[str, str]) -> RequestEntry | None:
+def _asked(entry: Entry, folder: Path, place: Path, own: dict[str, str], resume: bool) -> RequestEntry | None:
     """What is asked of an entry; None where that fails, as its audit will and say why."""
     try:
-        return _written(entry, folder, place, own)
+        return _written(entry, folder, place, own, resume=resume)
     except _UnansweredError:
         raise
     except InputError:
         return None
 
 
-def _written(entry: Entry, folder: Path, place: Path, own: dict[str, str] | None = None) -> RequestEntry:
-    """The request in the folder of an entry, if it asks the same; else a new one, which is written there.
+def _written(
+    entry: Entry, folder: Path, place: Path, own: dict[str, str] | None = None, *, resume: bool = False
+) -> RequestEntry:
+    """The request in the folder of an entry, if it waits for an answer; else a new one, written there.
 
-    One that has been asked and has no answer is not replaced, unless a run of the campaign asked it: `own`
-    are the digests of these, by name; what is written is added.
+    One that has an answer, or that a run of the campaign asked, is replaced: it says when it was asked. `own`
+    are the digests of what runs asked, by name; what is written is added. One that such a run was kept from
+    answering is answered if that is resumed. Another one is not replaced.
     """
     own = {} if own is None else own
     with contextlib.chdir(folder):
@@ -292,16 +296,18 @@ def _written(entry: Entry, folder: Path, place: Path, own: dict[str, str] | None
     path = place / entry.name / "request.json"
     make_folder("out", path.parent)
     if os.path.lexists(path):
-        why, digest = "", ""
+        there, why, digest = new, "", ""
         try:
             there = requested.read(path)
             why, digest = there.difference(new), there.digest
-            if not why and there.require == new.require:
-                return there
-            why = why or f"require is {there.require} there, and {new.require} here"
+            if there.require != new.require:
+                why = why or f"require is {there.require} there, and {new.require} here"
         except InputError as error:
             why = str(error)
-        if digest != own.get(entry.name) and not _is_answered(path, digest):
+        waits, ours = not _is_answered(path, digest), digest == own.get(entry.name)
+        if waits and not why and (resume or not ours):
+            return there
+        if waits and not ours:
             raise _UnansweredError(
                 f"request: {str(path)!r} has no answer, and asks something else ({why}); remove it, or name "
                 "another folder with --out"

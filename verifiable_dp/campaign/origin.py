@@ -19,7 +19,7 @@ import msgspec
 from verifiable_dp.auditing import answers, asking
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import requests
+from verifiable_dp.record import committed, requests
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry
@@ -27,7 +27,6 @@ from verifiable_dp.targets import opened
 from verifiable_dp.targets.source import file_digest
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
-_IN_MEMORY = ("object", "algorithm")  # kinds of targets that whoever asks has made
 _AHEAD = 300.0  # seconds that a clock may be ahead of another one
 
 
@@ -53,7 +52,8 @@ class RecordOrigin:
     source
         Folder from which the audit would be started now: its code has to be that of the record.
     commit
-        Of the audited file, or of this package for an algorithm of the catalogue: digits that it begins with.
+        Of the audited file, all digits. An algorithm of the catalogue has to be the one of this package,
+        whatever `source` and `commit` are.
     max_age
         Such as ``30d``, ``12h`` or ``90m``: how long ago it may have been asked for.
     request
@@ -99,12 +99,25 @@ class RecordOrigin:
             self.declared(record, self.request)
         if self.max_age:
             self._fresh(record, asked)
-        if self.commit or self.source is not None:
-            self._known(record, asked)
+        asks = "commit" if self.commit else "source" if self.source is not None else ""
+        if asks and record.target.ours:
+            self._installed(asks, record, asked)
+            return
+        if asks and (why := committed.unknown(record)):
+            raise InputError(f"{asks}: {why}")
         if self.commit:
-            self._committed(record, asked)
+            self._committed(record)
         if self.source is not None:
             self._present(record, asked, self.source)
+
+    @staticmethod
+    def _installed(asks: str, record: Record, asked: RequestEntry | None) -> None:
+        """Refuse an algorithm of the catalogue that is not the one of this package."""
+        if (asked.code if asked else record.provenance.code) != engine.code_digest():
+            raise InputError(
+                f"{asks}: the catalogue installed here differs from the one that was audited; install "
+                f"verifiable-dp {record.provenance.version} here, or audit again"
+            )
 
     @staticmethod
     def declared(record: Record, asked: RequestEntry) -> None:
@@ -129,41 +142,19 @@ class RecordOrigin:
         if not -_AHEAD <= age <= most:
             raise InputError(f"max_age: the record was requested at {made}, more than {self.max_age} ago")
 
-    def _known(self, record: Record, asked: RequestEntry | None) -> None:
-        """Refuse what nobody can tell of: which file a command runs, and what had changed what it found."""
-        asks, facts = "commit" if self.commit else "source", record.provenance
-        loaded = facts.in_process or facts.ran_before or (asked and asked.target.kind in _IN_MEMORY)
-        if loaded and not record.target.ours:
+    def _committed(self, record: Record) -> None:
+        facts = record.provenance.target
+        self._placed(record)
+        if facts.commit != self.commit:
             raise InputError(
-                f"{asks}: {record.target.name} was loaded in a process in which other code had run, or in a "
-                "copy of it, so we do not know what it read and what changed it; audit it by name "
-                "(file.py:name) with the command verifiable-dp audit"
+                f"commit: the record is from {facts.commit or 'an unknown commit'}; check out {self.commit}, "
+                "and audit again"
             )
-        if filtered := facts.target.filtered:
-            raise InputError(
-                f"{asks}: git changes {filtered[0]} as it checks it out (Git LFS or another filter, ident or "
-                "an encoding in .gitattributes), so it may be another one in production; run git lfs pull or "
-                "remove the attribute, and audit again"
-            )
-        if asked is not None and asked.target.kind == "command" and not asked.target.files:
-            raise InputError(
-                f"{asks}: we cannot tell which file {record.target.name!r} "
-                "runs; name the program by its path, or an interpreter such as python and then its file, and "
-                "audit again"
-            )
-
-    def _committed(self, record: Record, asked: RequestEntry | None = None) -> None:
-        facts = record.provenance
-        place = facts if record.target.ours else facts.target
-        if not record.target.ours:
-            self._placed(record)
-        if place.commit != self.commit:
-            raise InputError(f"commit: the record is from {place.commit or 'an unknown commit'}")
-        if place.dirty:
-            differs = () if record.target.ours else facts.target.differs or ()
+        if facts.dirty:
+            differs = facts.differs or ()
             which = f" ({', '.join(differs[:3])})" if differs else ""
             raise InputError(
-                f"commit: the record is from {place.commit} with uncommitted changes{which}; commit the "
+                f"commit: the record is from {facts.commit} with uncommitted changes{which}; commit the "
                 "files that run and the files that they read, check out all others, submodules too, and "
                 "audit again"
             )
@@ -185,11 +176,6 @@ class RecordOrigin:
             )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
-        code = asked.code if asked else record.provenance.code
-        if record.target.ours:
-            if code != engine.code_digest():
-                raise InputError("source: the catalogue installed here differs from the one that was audited")
-            return
         known = asked.target.files if asked else {}
         with contextlib.chdir(source):
             whole = None if asked is None else asked.as_dict()

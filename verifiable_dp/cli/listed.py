@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -44,6 +45,28 @@ def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
             say(f"new: {one.words} is not in the baseline; fix it, or add it with --write-baseline")
     for one in found.baseline.gone(reports.items()):
         say(f"gone: {one.words} was not found any more; --write-baseline removes it from the baseline")
+
+
+def _not_pushed(folder: Path, reports: Mapping[str, Report]) -> dict[str, str]:
+    """Why records are not of the commit that is being pushed, by name; none if this is not a hook of a push.
+
+    The tool pre-commit says what is pushed; what is audited is what is checked out.
+    """
+    import contextlib
+
+    from verifiable_dp.campaign.origin import RecordOrigin
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import provenance
+
+    pushed = os.environ.get("PRE_COMMIT_TO_REF") or os.environ.get("PRE_COMMIT_LOCAL_BRANCH", "")
+    found = dict[str, str]()
+    with contextlib.chdir(folder):
+        for name, report in reports.items() if pushed else ():
+            try:
+                RecordOrigin(commit=provenance.commit_at(folder, pushed)).check(report.parsed)
+            except InputError as error:
+                found[name] = str(error)
+    return found
 
 
 def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn:
@@ -93,7 +116,10 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
             campaign_file.save(report, _OUT / name)
         ended = campaign_file.run(left, out=_OUT, **how)
     reports = {**replayed, **ended.reports}
-    done = replace(ended, reports=reports, excused=found.excused(reports))
+    other = _not_pushed(found.folder, reports)
+    reports = {name: report for name, report in reports.items() if name not in other}
+    failed = {**ended.failed, **other}
+    done = replace(ended, reports=reports, failed=failed, excused=found.excused(reports))
     for name, report in done.reports.items():
         examples.keep(name, report)
     if given["write_baseline"] and found.baseline is not None:

@@ -17,7 +17,7 @@ from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.core.units import Adjacency, Observed
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.record import conclude, questions, words
+from verifiable_dp.record import committed, conclude, questions, words
 from verifiable_dp.record.model import Claim, Provenance, Record
 from verifiable_dp.record.sealing import pointer, text
 from verifiable_dp.record.worlds import neighbouring, range_of
@@ -161,7 +161,7 @@ def _subject(record: Record) -> Block:
         "source": {
             "uri": place.repository or None,
             "digest": {"gitCommit": place.commit} if place.commit else None,
-            "dirty": place.dirty if place.commit else None,
+            "dirty": place.dirty or bool(committed.unknown(record)) if place.commit else None,
             "file": source.path or None,
             "line": source.line or None,
             "digest_file": {"sha256": source.sha256} if source.sha256 else None,

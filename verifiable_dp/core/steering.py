@@ -9,10 +9,12 @@ from collections.abc import Mapping
 
 from verifiable_dp.core import paths
 
+WITHHELD = "VERIFIABLE_DP_WITHHELD"  # names of variables that whoever started this process left out
 # What a service lets a job steer later steps with, and what may hold a secret.
 _STEERING = re.compile(
-    r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
+    r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
 )
+_SOURCED = re.compile(r"[/$`]")  # ENV is the path of a file for sh, and elsewhere the name of a deployment
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|JWT|COOKIE|WEBHOOK|CONNECTION_STRING|(API|ACCESS|PRIVATE)_?KEY"
     r"|(^|_)(PASS|PAT|AUTH|DSN|KEYS?|ASKPASS|(PG)?PASSFILE)(_|$)|_PWD$"
@@ -25,8 +27,22 @@ def steering(environment: Mapping[str, str]) -> list[str]:
     return [
         name
         for name, value in environment.items()
-        if _STEERING.fullmatch(name) or _SECRET.search(name.upper()) or _HOLDS.search(value)
+        if is_of_a_job(name)
+        or (name == "ENV" and _SOURCED.search(value))
+        or _SECRET.search(name.upper())
+        or _HOLDS.search(value)
     ]
+
+
+def is_of_a_job(name: str) -> bool:
+    """Whether a service lets a job steer later steps with a variable: no code depends on what it is."""
+    return bool(_STEERING.fullmatch(name))
+
+
+def withheld() -> list[str]:
+    """The variables that targets do not get, nor this process if it was started again without them."""
+    given = paths.environment()
+    return [*given.get(WITHHELD, "").split(), *steering(given)]
 
 
 def environment_of_targets() -> dict[str, str]:
@@ -35,8 +51,13 @@ def environment_of_targets() -> dict[str, str]:
     A program that we start with the environment of our own process finds other modules than in production.
     """
     given = paths.environment()
-    dropped = steering(given)
+    dropped = [*steering(given), WITHHELD]
     return {name: value for name, value in given.items() if name not in dropped}
+
+
+def environment_of_ours() -> dict[str, str]:
+    """The same for a program of ours, which is told the names of the others."""
+    return {**environment_of_targets(), WITHHELD: " ".join(withheld())}
 
 
 def start_again_without() -> None:
@@ -46,4 +67,4 @@ def start_again_without() -> None:
     child can read both.
     """
     if steering(paths.environment()) and sys.orig_argv[1:]:
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment_of_targets())
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment_of_ours())

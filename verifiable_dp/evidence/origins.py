@@ -64,6 +64,17 @@ def refused_by_cage(what: Sequence[str]) -> Check:
     return Check.of("refused by the cage", KIND, {"doubts": [doubt]})
 
 
+def withheld(names: Sequence[str]) -> Check:
+    """A check that says which variables the code asked for and did not get."""
+    named = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    doubt = (
+        f"the code asked for variables that we hide from it ({named}), because they look like secrets or "
+        "steer a job, and may behave differently where it gets them; give them other names, or unset them "
+        "for the audit if production has none (env -u NAME)"
+    )
+    return Check.of("hidden variables", KIND, {"doubts": [doubt]})
+
+
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"

@@ -10,6 +10,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
-from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.targets.opened import ABSENT
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
@@ -49,13 +50,17 @@ _ENVIRONMENT = {
 }
 
 
-def _git(top: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """What git says that reads objects and names; what compares files would run filters."""
+def _git(top: Path, *arguments: str, given: bytes = b"", folder: Path | None = None) -> bytes:
+    """What git says that reads objects and names; what compares files would run filters.
+
+    `folder` is that of git, if it is not the repository's.
+    """
     options = [word for one in _CLEAN for word in ("-c", one)]
+    where = [f"--git-dir={folder or top / '.git'}", *([f"--work-tree={top}"] if folder else [])]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", *options, f"--git-dir={top / '.git'}", *arguments],
+            ["git", *options, *where, *arguments],
             env={**kept, **_ENVIRONMENT},
             cwd=top,
             input=given,
@@ -132,12 +137,21 @@ class _Head:
             level = below
 
     def filtered(self, names: Sequence[str]) -> set[str]:
-        """Those files that git changes as it checks them out, or of which it does not say otherwise."""
+        """Those files that git changes as it checks them out, or of which it does not say otherwise.
+
+        It is asked in a repository that is empty: what is in `.git/info/attributes` is in no commit.
+        """
         asked = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
-        said = _git(self.top, "check-attr", "-z", "--stdin", *_CHANGING, given=asked)
+        with tempfile.TemporaryDirectory() as place:
+            for part in ("objects", "refs"):
+                Path(place, part).mkdir()
+            Path(place, "HEAD").write_text("ref: refs/heads/none\n")
+            said = _git(self.top, "check-attr", "-z", "--stdin", *_CHANGING, given=asked, folder=Path(place))
         words = said.decode("utf-8", "surrogateescape").split("\0")[:-1]
         found = dict(zip(zip(words[::3], words[1::3], strict=False), words[2::3], strict=False))
-        return {name for name in names if any(found.get((name, one)) not in _KEEPS for one in _CHANGING)}
+        return {
+            name for name in names if any(found.get((name, one)) not in _CHANGING[one] for one in _CHANGING)
+        }
 
     def stored(self, blob: str) -> str:
         """The SHA-256 of what Git LFS puts in the place of a content; empty if that is not a pointer."""
@@ -177,7 +191,8 @@ class _Head:
 
 _NAME = rb"[0-9a-f]{40}|[0-9a-f]{64}"
 # Attributes with which git writes another file than the commit has, and what they are if it does not.
-_CHANGING, _KEEPS = ("filter", "ident", "working-tree-encoding"), ("unspecified", "unset")
+_KEEPS = ("unspecified", "unset")
+_CHANGING = {"filter": _KEEPS, "ident": _KEEPS, "working-tree-encoding": _KEEPS, "eol": (*_KEEPS, "lf")}
 _POINTER = rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n(?:.*\n)*"
 
 
@@ -261,6 +276,23 @@ def place(
         **({"differs": differs} if differs else {}),
         **({"filtered": filtered} if filtered else {}),
     }
+
+
+def commit_at(folder: Path, name: str) -> str:
+    """The commit that a repository has under a name, such as that of a branch.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    top = files.checkout(folder)
+    found = _git(top, "rev-parse", "--verify", f"{name}^{{commit}}").strip() if top else b""
+    if not re.fullmatch(_NAME, found):
+        raise InputError(
+            f"commit: {name!r} is not a commit of the repository of {str(folder)!r}; check it out"
+        )
+    return found.decode()
 
 
 def _reached(top: Path, file: Path) -> list[str]:

@@ -176,10 +176,10 @@ QUESTIONS = (
         "commit in production",
         "Which commit runs in production?",
         {"type": "string", "pattern": f"^[0-9a-fA-F]{{{worth.COMMIT},64}}$"},
-        '"0123abcd"',
+        f'"{"0123abcd" * 5}"',
         "d",
         worth.commit,
-        "It must be the audited one.",
+        "It must be the audited one, with all its digits.",
     ),
     Question(
         "actors",

@@ -14,7 +14,7 @@ from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.exclusions import Implied
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import words
+from verifiable_dp.record import committed, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.worlds import neighbouring, range_of
 
@@ -197,12 +197,12 @@ def kept(value: JsonValue, record: Record) -> Judged:
 
 def commit(value: JsonValue, record: Record) -> Judged:
     """The commit in production: the audited one."""
-    facts = record.provenance
-    place = facts if record.target.ours else facts.target
-    if not place.commit or place.dirty:
+    if not (audited := committed.commit_of(record)):
         return OPEN, "the commit that was audited is not known"
-    if not place.commit.startswith(value.lower()):
-        return HOLE, f"the audit was of commit {place.commit[:12]}"
+    if not audited.startswith(value.lower()):
+        return HOLE, f"the audit was of commit {audited[:12]}"
+    if audited != value.lower():
+        return OPEN, "another commit can have the same first digits; give all of them (git rev-parse HEAD)"
     return OK, "it is the commit that was audited"
 
 

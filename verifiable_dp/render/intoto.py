@@ -25,8 +25,8 @@ def to_intoto(
     """The statement: which file was audited, by which plan, and which checks passed, warned and failed.
 
     ``FAILED`` if a check refutes the privacy claim or contradicts a regret theorem; otherwise ``WARNED`` if
-    privacy or regret is undecided, the audit is weak as its page says, or a mutant was not caught; otherwise
-    ``PASSED``. A check that says nothing where others decide is in none of the lists.
+    privacy was not audited or is undecided, so is regret, the audit is weak as its page says, or a mutant was
+    not caught; otherwise ``PASSED``. A check that says nothing where others decide is in none of the lists.
 
     Parameters
     ----------
@@ -51,10 +51,13 @@ def to_intoto(
     source = record.target.source
     if not (source.path and source.sha256):
         raise InputError("to: in-toto needs a subject, and this record names no audited file with a digest")
-    found, run = outcomes(record), run_of(record, url)
+    found, run, decided = outcomes(record), run_of(record, url), decision(record)
     by_status = {status: [o.title for o in found if o.status == status] for status in _LISTS}
+    if decided.privacy is None:
+        by_status["undecided"].append(_NOT_AUDITED)
+    result = "undecided" if (decided.privacy, decided.result) == (None, "passed") else decided.result
     predicate = {
-        "result": _RESULTS[decision(record).result],
+        "result": _RESULTS[result],
         "configuration": _configuration(record, name, content),
         **({"url": run} if run else {}),
         **{_LISTS[status]: titles for status, titles in by_status.items()},
@@ -81,6 +84,7 @@ def sha256_of(record: Record, content: bytes | None) -> str:
 
 
 _PROMISE = ("epsilon", "delta", "rho", "mu", "observe")  # descriptors are to hold less than 1 KB
+_NOT_AUDITED = "privacy: not audited"  # readers of a result ask about privacy
 _RESULTS = {"passed": "PASSED", "undecided": "WARNED", "failed": "FAILED"}
 _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failedTests"}
 
@@ -105,6 +109,7 @@ def _configuration(record: Record, name: str, content: bytes | None) -> list[Jso
                 "strength": decided.strength,
                 "says": words.verdict(record) if record.checks else None,
                 "regretVerdict": decided.regret,
+                **({"expires": last} if (last := record.declared.get("expires")) else {}),
                 **({"holes": questions.brief(holes)} if (holes := questions.holes(record)) else {}),
             },
         },

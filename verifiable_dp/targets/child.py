@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine, paths, plugins, watch
-from verifiable_dp.core.steering import environment_of_targets, steering
+from verifiable_dp.core.steering import WITHHELD, environment_of_ours, steering, withheld
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping, opened
@@ -53,6 +53,7 @@ POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this syste
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _OPENED: list[dict[str, str]] = []  # what code reads in this child, once it runs there
+_WITHHELD: list[str] = []  # names of variables that it does not get
 _TOLD: dict[str, str] = {}  # of what is there
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
@@ -216,7 +217,7 @@ def _spawned(given: _Handed) -> int:
     sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
-        env=environment_of_targets(),
+        env=environment_of_ours(),
         stdin=subprocess.PIPE,
         stdout=given.output,
         stderr=given.output,
@@ -297,6 +298,7 @@ def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     walls = Walls.of(taken)
     os.environ[watch.NAME] = given.calls.place
     _OPENED.append(opened.begin(given.caged.root, sys._getframe(), walls))
+    opened.withhold(_WITHHELD)
     return given.task(to_parent)
 
 
@@ -323,9 +325,10 @@ def _settle(channel: int, output: int, replies: int, calls: int) -> None:
     faulthandler.disable()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _WITHHELD.extend(withheld())
     paths.restore()
-    for name in steering(os.environ):
-        del os.environ[name]
+    for name in [*steering(os.environ), WITHHELD]:
+        os.environ.pop(name, None)
     os.environ[plugins.ALLOWED] = "*"  # this process, and its workers, are where code of targets runs
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent

@@ -25,6 +25,7 @@ from types import CodeType, FrameType, ModuleType
 
 from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
+from verifiable_dp.core.steering import is_of_a_job
 from verifiable_dp.targets.cage import Walls
 from verifiable_dp.targets.source import file_digest
 
@@ -60,6 +61,7 @@ _HANDLES = "/proc/self/fd"
 NOWHERE = "0" * 64  # of what was opened, and is not known
 ABSENT = "f" * 64  # of what code wanted to open, and was not there
 REFUSED = "e" * 64  # of what a cage refused to the code
+WITHHELD = "d" * 64  # of a variable that we withheld from the code
 _NETWORK = "network"
 
 
@@ -170,6 +172,41 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
 def refused(found: Mapping[str, str]) -> list[str]:
     """What a cage refused to code, of what was noted."""
     return sorted(name.removeprefix("./") for name, digest in found.items() if digest == REFUSED)
+
+
+def withhold(names: Collection[str]) -> None:
+    """Note from now on which of these variables, that it does not get, the code asks for."""
+    if names:
+        data = _Withheld(vars(os.environ)["_data"], names)
+        for one in (os.environ, getattr(os, "environb", os.environ)):
+            vars(one)["_data"] = data
+
+
+class _Withheld(dict[Passed, Passed]):
+    """The variables of a process, which hears what it is asked for and has not."""
+
+    def __init__(self, there: Mapping[Passed, Passed], names: Collection[str]) -> None:
+        super().__init__(there)
+        self._names = names
+
+    def __missing__(self, name: str | bytes) -> Passed:
+        _note_withheld({os.fsdecode(name)}.intersection(self._names))
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[Passed]:
+        """All of them: what steers a job is of no use to code that does not name it."""
+        _note_withheld([one for one in self._names if not is_of_a_job(one)])
+        return super().__iter__()
+
+
+def _note_withheld(names: Collection[str]) -> None:
+    if names and _by_code(sys._getframe(2)):
+        _Listening.found |= {f"./${one}": WITHHELD for one in names}
+
+
+def withheld(found: Mapping[str, str]) -> list[str]:
+    """Variables that the code asked for and did not get, of what was noted."""
+    return sorted(name.removeprefix("./$") for name, digest in found.items() if digest == WITHHELD)
 
 
 def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -25,6 +26,7 @@ from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.campaign.examples import Examples
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import requests
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import verify
@@ -978,6 +980,34 @@ def test_the_hook_runs_whatever_a_push_changes():
     assert "pre-push" in hook["stages"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "change", "said"),
+    [
+        ("HEAD", "", ""),
+        ("refs/heads/other", "", "check out "),
+        ("HEAD", "own.py", "with uncommitted changes (own.py)"),
+        ("none", "", "commit: 'none' is not a commit of the repository"),
+    ],
+)
+def test_the_hook_audits_what_is_pushed(asked, change, said, project, monkeypatch):
+    """Broken variant: noise that is not committed yet lets a commit without it pass. Control: none."""
+    folder = project(ROW.format(name="right", more=""))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    steps = (["init", "-q"], ["add", "own.py"], ["commit", "-qm", "a"], ["branch", "other"])
+    for step in (*steps, ["commit", "-qm", "b", "--allow-empty"]):
+        subprocess.run([*git, *step], cwd=folder, check=True, capture_output=True)
+    if change:
+        (folder / change).write_text((folder / change).read_text() + "MORE = 1\n")
+    monkeypatch.delenv("PRE_COMMIT_TO_REF", raising=False)
+    monkeypatch.setenv("PRE_COMMIT_LOCAL_BRANCH", asked)
+    status, _, aside = run("audit")
+    assert (status, "own-right: commit: " in aside) == ((2, True) if said else (0, False))
+    assert said in aside
+    monkeypatch.setenv("PRE_COMMIT_TO_REF", "HEAD")
+    monkeypatch.setenv("PRE_COMMIT_LOCAL_BRANCH", "none")
+    assert run("audit")[0] == (2 if change else 0)
+
+
 VALUES = {
     "budget": '"quick"',
     "require": '"certified"',
@@ -1091,3 +1121,48 @@ def test_a_request_that_nobody_has_answered_is_not_replaced(project):
         Report.load(place / "record.json").parsed.provenance.request.digest
         == next(iter(again.values())).digest
     )
+
+
+def test_a_run_asks_anew_and_leaves_no_older_answer(project, monkeypatch):
+    """Broken variants: what was asked last night is asked again, with the time of then; a record of before
+    stays beside a request that the failed audit of tonight has not answered.
+
+    Controls: a request that waits is answered, and a run that is resumed answers its own.
+    """
+    folder = project("")
+    path, place = write(folder, ASKS.format(name="right")), folder / "out" / "a"
+    hours = itertools.count(1)
+    clock = types.SimpleNamespace(
+        gmtime=lambda: None, strftime=lambda *_: f"2026-01-01T{next(hours):02}:00:00Z"
+    )
+    monkeypatch.setattr(requests, "time", clock)
+
+    def ran(status, **more):
+        assert file.run(path, out="out", **more).exit_status == status
+        return json.loads((place / "request.json").read_text())["made"]
+
+    (asked,) = file.ask(path, out="out").values()
+    assert ran(0) == asked.made
+    assert ran(0) > asked.made
+    record = Report.load(place / "record.json").parsed
+    assert record.provenance.request.made > asked.made
+    assert "record.html" in (folder / "out" / "index.html").read_text()
+    monkeypatch.setattr(file, "_audited", lambda task: "it failed")
+    failed = ran(2)
+    assert failed > record.provenance.request.made
+    assert [one.name for one in place.glob("record*")] == []
+    assert "record.html" not in (folder / "out" / "index.html").read_text()
+    assert ran(2, resume=True) == failed
+    assert ran(2) > failed
+    # Where nothing can be asked, no answer stays either; and where one cannot be removed, nothing runs.
+    (place / "record.json").write_text("{}")
+    monkeypatch.setattr(file, "_calls", lambda entry: (_refused, None))
+    assert file.run(path, out="out").exit_status == 2
+    assert not (place / "record.json").exists()
+    (place / "record.json").mkdir()
+    with pytest.raises(InputError, match=r"record.json' cannot be removed: Is a directory"):
+        file.run(path, out="out")
+
+
+def _refused():
+    raise InputError("target: gone")

@@ -18,8 +18,9 @@ import verifiable_dp as vdp
 from tests.commands import SCRIPT, run
 from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.campaign.origin import RecordOrigin
+from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import provenance, requested, requests, words
+from verifiable_dp.record import provenance, questions, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets import loaded, opened
@@ -194,6 +195,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {}\n"
         ("1 working-tree-encoding=latin-1", "pointer", True),
         ("2 filter=lfs", "pointer", False),
         ("scale text eol=lf", "pointer", False),
+        ("scale text eol=crlf", "pointer", True),
         ("* filter=lfs\nscale -filter\n1 -filter\n*.py !filter", "pointer", False),
     ],
 )
@@ -216,12 +218,18 @@ def test_what_git_changes_as_it_checks_out_is_not_what_the_commit_has(attributes
 
 
 def test_attributes_that_are_in_no_commit_hide_nothing(linked):
+    """Broken variant: `.git/info/attributes`, which nobody else has, takes away the filter of a file.
+
+    Control: a filter there, as nbstripout puts one, changes nothing of what the commit has.
+    """
     (linked / "data").mkdir()
     (linked / "data/scale").write_text("1\n")
     (linked / ".gitattributes").write_text("scale filter=lfs\n")
     git(linked, "add", "-A")
     git(linked, "commit", "-qm", "two")
-    assert place_of(linked, ["data/scale"])["filtered"] == ["data/scale"]
+    for rule in ("", "scale !filter\n", "scale -filter\n", "1 filter=nbstripout\n"):
+        (linked / ".git/info/attributes").write_text(rule)
+        assert place_of(linked, ["data/scale", "1"])["filtered"] == ["data/scale"]
     (linked / "data/.gitattributes").write_text("scale -filter\n")
     assert place_of(linked, ["data/scale"])["differs"] == ["data/.gitattributes"]
 
@@ -234,6 +242,7 @@ def test_a_record_of_what_git_changes_is_refused(folder):
     for expected in ({"commit": head(folder)}, {"source": folder}):
         with pytest.raises(InputError, match="git changes scale as it checks it out"):
             RecordOrigin(**expected).check(other)
+    assert (in_production(record, folder)[0], in_production(other, folder)[0]) == ("acceptable", "open")
 
 
 def test_two_requests_have_two_places(folder, tmp_path):
@@ -341,13 +350,19 @@ def test_records_without_a_request_are_compared_by_their_source(folder):
 
 
 def test_the_catalogue_is_its_own_source(tmp_path):
+    """Of an algorithm of the catalogue neither a folder nor a commit of somebody's code tells.
+
+    Broken variant: a campaign of own code and of the catalogue never passed `--commit`.
+    """
     report = vdp.audit("dp-se", n_arms=2, horizon=40, budget="smoke", mutants=False)
-    RecordOrigin(source=tmp_path).check(report.parsed)
     whole = report.record
     other = sealed({**whole["provenance"]["request"], "code": "0" * 64})
     changed = Record.of(sealed({**whole, "provenance": {**whole["provenance"], "request": other}}))
-    with pytest.raises(InputError, match="installed here differs"):
-        RecordOrigin(source=tmp_path).check(changed)
+    for expected in (RecordOrigin(source=tmp_path), RecordOrigin(commit="0" * 40)):
+        expected.check(report.parsed)
+        with pytest.raises(InputError, match=r"installed here differs.*; install verifiable-dp "):
+            expected.check(changed)
+    RecordOrigin(max_age="1d").check(changed)
 
 
 def test_what_is_expected_of_folders_is_judged(folder):
@@ -571,10 +586,22 @@ def test_what_was_loaded_before_the_audit_counts_for_no_commit(reads, monkeypatc
         record = vdp.audit(target, **there, **more).parsed
         refuse_origins(record, reads)
     monkeypatch.setattr(opened, "ran_before", lambda: "")
-    RecordOrigin(commit=head(reads)).check(vdp.audit("mine.py:release", **there).parsed)
+    known = vdp.audit("mine.py:release", **there).parsed
+    RecordOrigin(commit=head(reads)).check(known)
+    assert in_production(known, reads) == ("acceptable", False)
+
+
+def in_production(record, folder):
+    """What a declaration is worth that this commit runs in production, and whether it is called changed."""
+    declared = {"deployment": {"production_commit": head(folder)}}
+    stated = Record.of({**record.as_dict(), "declarations": declared})
+    (state,) = (str(one.state) for one in questions.answers(stated) if one.given)
+    return state, blocks._subject(record)["source"]["dirty"]
 
 
 def refuse_origins(record, folder):
+    """Broken variant: the page says "it is the commit that was audited" of what `judge` refuses."""
+    assert in_production(record, folder) == ("open", True)
     for expected in (RecordOrigin(commit=head(folder)), RecordOrigin(source=folder)):
         with pytest.raises(InputError, match=r"was loaded in a process in which other code had run"):
             expected.check(record)

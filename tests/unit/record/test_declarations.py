@@ -253,7 +253,7 @@ NEAR = {"world_0": [[0.0, 1.0]], "world_1": [[0.0, 0.0]]}
 FAR = {"world_0": [[0.0, 1.0]], "world_1": [[1.0, 0.0]]}
 OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
 READER = [{"role": "a", "trusted": True}, {"role": "b", "trusted": False, "assumption": "sees no raw data"}]
-COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
+COMMIT = Record.of(json.loads(LONG)).provenance.commit
 
 
 @pytest.mark.parametrize(("name", "state"), [("tree-sum", OPEN), ("dp-se", OK)])
@@ -277,6 +277,7 @@ def test_an_interactive_use_needs_an_adversary_that_was_tried(name, state):
         ("deployment.model", "central", OK, {}),
         ("deployment.model", "local", HOLE, {}),
         ("deployment.production_commit", COMMIT.upper(), OK, {}),
+        ("deployment.production_commit", COMMIT[:12], OPEN, {}),
         ("deployment.production_commit", "0" * 12, HOLE, {}),
         ("deployment.query_model", "non-interactive", OK, {}),
         ("actors", [{"role": "a", "trusted": True}], OK, {}),

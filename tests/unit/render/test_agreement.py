@@ -147,6 +147,19 @@ def test_what_is_shown_of_a_record_at_a_border_agrees_too(name):
     assert (found.result, found.strength) == (result, strength)
 
 
+def test_a_statement_on_regret_alone_does_not_pass():
+    """A policy that reads only the result took a bandit without noise for private. Control: with privacy."""
+    whole = load("dp-se")
+    alone = {**whole, "checks": [], "verdict": "inconclusive", "power": None, "mutants": []}
+    for record, result in ((whole, "PASSED"), (alone, "WARNED")):
+        one = Record.of({**record, "declarations": {"expires": "2099-01-01"}})
+        assert decision(one).result == "passed"
+        said = json.loads(to_intoto(one))["predicate"]
+        assert said["result"] == result
+        assert ("privacy: not audited" in said["warnedTests"]) == (result == "WARNED")
+        assert said["configuration"][0]["annotations"]["expires"] == "2099-01-01"
+
+
 def test_less_evidence_than_the_request_requires_is_green_nowhere():
     """Its audit exits with 3; in-toto said PASSED, JUnit and SARIF said nothing, and the page was green."""
     record = load("dp-se")

@@ -407,3 +407,33 @@ def test_the_folder_may_be_the_root_of_all(place):
     with opened.noted(os.sep) as found:
         code("open(place / 'a.txt').close()", place=place)
     assert found == {f"{place}/a.txt"[1:]: file_digest(place / "a.txt")}
+
+
+@pytest.mark.parametrize(
+    ("ask", "noted"),
+    [
+        (lambda: os.environ.get("DP_PASS"), ["DP_PASS"]),
+        (lambda: os.getenv("DP_PASS", "1"), ["DP_PASS"]),
+        (lambda: "GITHUB_ENV" in os.environ, ["GITHUB_ENV"]),
+        (lambda: os.environb.get(b"DP_PASS"), ["DP_PASS"]),
+        (lambda: os.environ.pop("DP_PASS", None), ["DP_PASS"]),
+        (lambda: dict(os.environ), ["DP_PASS"]),
+        (lambda: os.environ.copy(), ["DP_PASS"]),
+        (lambda: [name for name, _ in os.environ.items()], ["DP_PASS"]),
+        (lambda: (os.environ.get("DP"), os.environ["PATH"], "HOME" in os.environ), []),
+    ],
+)
+def test_a_variable_that_the_code_asks_for_and_does_not_get_is_noted(ask, noted, place, monkeypatch):
+    """What steers a job is of no use to code that reads all of them. Control: what is there, or nowhere."""
+    kept = vars(os.environ)["_data"]
+    monkeypatch.delenv("DP_PASS", raising=False)
+    monkeypatch.delenv("GITHUB_ENV", raising=False)
+    try:
+        with opened.noted(str(place)) as found:
+            opened.withhold(["DP_PASS", "GITHUB_ENV"])
+            ask()
+    finally:
+        for one in (os.environ, os.environb):
+            vars(one)["_data"] = kept
+    assert found == {f"./${name}": opened.WITHHELD for name in noted}
+    assert opened.withheld(found) == noted

@@ -1,0 +1,42 @@
+"""Of which commit a record is, and which records are of none."""
+
+from __future__ import annotations
+
+from verifiable_dp.record.model import Record
+
+_IN_MEMORY = ("object", "algorithm")  # kinds of targets that whoever asks has made
+
+
+def commit_of(record: Record) -> str:
+    """The commit that has the code that was audited, as far as the record says it; empty if none is known.
+
+    It is that of this package for an algorithm of the catalogue.
+    """
+    place = record.provenance if record.target.ours else record.provenance.target
+    return "" if place.dirty or unknown(record) else place.commit
+
+
+def unknown(record: Record) -> str:
+    """Why nobody can tell which code was audited, and what to do; empty if its files are known."""
+    facts, asked = record.provenance, record.provenance.request
+    if record.target.ours:
+        return ""
+    if facts.in_process or facts.ran_before or (asked and asked.target.kind in _IN_MEMORY):
+        return (
+            f"{record.target.name} was loaded in a process in which other code had run, or in a "
+            "copy of it, so we do not know what it read and what changed it; audit it by name "
+            "(file.py:name) with the command verifiable-dp audit"
+        )
+    if filtered := facts.target.filtered:
+        return (
+            f"git changes {filtered[0]} as it checks it out (Git LFS or another filter, ident, an encoding "
+            "or eol=crlf in .gitattributes), so it may be another one in production; run git lfs pull or "
+            "remove the attribute, and audit again"
+        )
+    if asked and asked.target.kind == "command" and not asked.target.files:
+        return (
+            f"we cannot tell which file {record.target.name!r} "
+            "runs; name the program by its path, or an interpreter such as python and then its file, and "
+            "audit again"
+        )
+    return ""
