@@ -33,6 +33,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from verifiable_dp.core import plugins, watch
 from verifiable_dp.core.files import checkout
 from verifiable_dp.core.outputs import ReadOutputs, spoken
 from verifiable_dp.core.steering import environment_of_targets
@@ -45,6 +46,7 @@ _RUNS = 256  # runs of a bandit in a request, at most
 _DRAWS = 8192  # draws of a mechanism in a request
 _LARGEST = 1 << 28  # bytes of a line
 _QUOTED = 80  # characters of a line that an error quotes
+_OURS = (watch.NAME, watch.CAGED, plugins.ALLOWED)  # variables of the process of a target
 _GRACE = 0.5  # seconds that a process has to end by itself
 
 
@@ -182,7 +184,7 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=environment_of_targets(),
+                env={name: one for name, one in environment_of_targets().items() if name not in _OURS},
                 start_new_session=True,  # a group of its own, which ends with it
             )
         except OSError as error:
@@ -446,6 +448,11 @@ class ProcessTarget:
     def scalable(self) -> bool:
         """Whether the process can multiply its noise, so that the power of an audit can be measured."""
         return self._pool.ready.get("noise_factor") is True
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether the process says that it draws from the system, so that seeds do not decide its noise."""
+        return self._pool.ready.get("own_randomness") is True
 
     @property
     def neighbours(self) -> list[tuple[float | FloatArray, float | FloatArray]] | None:
