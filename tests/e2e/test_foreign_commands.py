@@ -13,7 +13,14 @@ import verifiable_dp as vdp
 from tests.commands import run
 from tests.e2e.test_cage import needs_namespaces
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
+from tests.unit.campaign.test_origin import git
+from verifiable_dp.auditing import identity
+from verifiable_dp.auditing.resume import CheckpointError
+from verifiable_dp.campaign import file
+from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.evidence import origins
+from verifiable_dp.record.provenance import TREE
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.heard import Sample
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a cage is one of Linux")
@@ -146,3 +153,33 @@ def test_what_a_command_leaves_does_not_outlive_the_audit(tmp_path):
     for process in left:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_nothing_is_known_or_kept_of_what_a_command_reads(tmp_path, monkeypatch):
+    """Although all that git tracks is the same: it may read other files.
+
+    Broken variants: its record is kept by --resume, its steps in a checkpoint, or a baseline excuses it.
+    """
+    repository = tmp_path / "code"
+    repository.mkdir()
+    (repository / "mech.py").write_text(PROGRAM.format(**RIGHT | OF_SYSTEM), "utf-8")
+    entry = f"[[targets]]\nname = 'mech'\nexec = '{PYTHON} mech.py'\nepsilon = 1.0\nbudget = 'smoke'\n"
+    (repository / "night.toml").write_text(entry, "utf-8")
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(opened, "ran_before", lambda: "")  # as in a process of its own
+    git(repository, "init", "-q")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "one")
+    done = file.run("night.toml", out=tmp_path / "out")
+    report = done.reports["mech"]
+    assert TREE in report.parsed.provenance.request.target.files
+    assert report.verdict == "inconclusive"
+    made = Baseline(tmp_path / "known.json")
+    assert made.write([("mech", report)]) == 0
+    assert made.new("mech", report)
+    lines = []
+    monkeypatch.setattr(file, "_audited", lambda task: report)
+    file.run("night.toml", out=tmp_path / "out", resume=True, progress=lines.append)
+    assert lines[0] == "0 of 1 targets were already finished"
+    with pytest.raises(CheckpointError, match="whose code we cannot identify"):
+        identity.of(vdp.Exec(f"{PYTHON} mech.py"), "mech")

@@ -22,6 +22,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requests
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.provenance import TREE, tree
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.source import file_digest
@@ -145,11 +146,11 @@ class RecordOrigin:
                 "an encoding in .gitattributes), so it may be another one in production; run git lfs pull or "
                 "remove the attribute, and audit again"
             )
-        if asked is not None and asked.target.kind == "command" and not asked.target.files:
+        if asked is not None and asked.target.kind == "command" and TREE not in asked.target.files:
             raise InputError(
-                f"{asks}: we cannot tell which file {record.target.name!r} "
-                "runs; name the program by its path, or an interpreter such as python and then its file, and "
-                "audit again"
+                f"{asks}: we cannot tell which code {record.target.name!r} runs; begin the command with a "
+                "program of your repository, or with an interpreter such as python and then such a file, and "
+                "audit in a checkout"
             )
 
     def _committed(self, record: Record, asked: RequestEntry | None = None) -> None:
@@ -209,7 +210,7 @@ class RecordOrigin:
                 known = {record.target.source.path: record.target.source.sha256}
                 there = {name: file_digest(Path(name)) for name in known}
             else:
-                there = asking.files_of(whole)
+                there = {**asking.files_of(whole), **(tree(*begun) if TREE in known else {})}
             top, read_in = files.checkout(Path.cwd()), record.provenance.target
             if (
                 top is not None
@@ -231,9 +232,10 @@ class RecordOrigin:
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):
             raise InputError("source: the record does not name the files of its code")
-        for name in sorted({*known, *there}):
+        for name in sorted({*known, *there}, key=lambda name: (name == TREE, name)):
             if known.get(name) != there.get(name):
-                raise InputError(f"source: {name} differs from the file that was audited")
+                what = "a file that git tracks" if name == TREE else name
+                raise InputError(f"source: {what} differs from the file that was audited")
         for name in sorted(read):
             if read[name] != present[name]:
                 raise InputError(

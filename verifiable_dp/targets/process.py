@@ -88,12 +88,16 @@ class Exec:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What runs, then all files of the repository that words name; empty if what runs is unknown."""
-        code, root = _code(self.arguments), _root()
-        words = [part for word in self.arguments[1:] for part in (word, word.partition("=")[2])]
-        named = [Path(word) for word in words if word and Path(word).is_file()]
-        ours = [file for file in named if _is_below(file, root) and not _of_environment(file)]
-        return tuple(dict.fromkeys([*code, *ours])) if code else ()
+        """The files that run: a program that is not installed, or what an interpreter is told to run.
+
+        Empty if that is unknown: another program, which is installed, may run any code, elsewhere, too.
+        """
+        first, *others = self.arguments
+        if _INTERPRETER.fullmatch(Path(first).name):
+            return _run_by(Path(first).name, others)
+        program = Path(first if os.sep in first else shutil.which(first) or "")
+        ours = os.sep in first or program.resolve().is_relative_to(checkout(Path.cwd()) or Path.cwd())
+        return (program,) if ours and program.is_file() and not _of_environment(program) else ()
 
     @property
     def file(self) -> Path | None:
@@ -104,7 +108,6 @@ class Exec:
 _INTERPRETER = re.compile(
     r"(python|pypy|perl|ruby|node|nodejs|Rscript|julia|lua|php|java|bash|dash|sh|zsh)[\d.]*"
 )
-_STARTERS = ("conda", "mamba", "micromamba", "env", "nice", "pipenv", "poetry", "stdbuf", "timeout", "uv")
 _FLAGS = "[bBdEiIOPqRsSuvx]"  # of Python, which may be written together
 # Options of an interpreter that hold no code and take no word after them.
 _OPTIONS = {
@@ -115,21 +118,6 @@ _OPTIONS = {
 }
 _MODULE = re.compile(rf"-{_FLAGS}*m(.*)")  # of Python: its name is in the word, or is the next one
 _RUN_MODULES = ("python", "pypy")
-
-
-def _code(words: Sequence[str]) -> tuple[Path, ...]:
-    """The files that a command runs: a program that is not installed, or what an interpreter is told to run.
-
-    Another program, which is installed, may run any code; some start an interpreter on this machine.
-    """
-    by_path = os.sep in words[0] and not _INTERPRETER.fullmatch(Path(words[0]).name)
-    program = Path(words[0] if os.sep in words[0] else shutil.which(words[0]) or "")
-    ours = by_path or program.resolve().is_relative_to(_root())
-    if ours and program.is_file() and not _of_environment(program):
-        return (program,)
-    last = len(words) if Path(words[0]).name in _STARTERS else 1
-    starts = (number for number, word in enumerate(words[:last]) if _INTERPRETER.fullmatch(Path(word).name))
-    return next(filter(None, (_run_by(Path(words[start]).name, words[start + 1 :]) for start in starts)), ())
 
 
 def _run_by(interpreter: str, arguments: Sequence[str]) -> tuple[Path, ...]:
@@ -152,15 +140,6 @@ def _module(name: str) -> tuple[Path, ...]:
         if code.is_file():
             return (code, *(one for one in inside if one.is_file()))
     return ()
-
-
-def _root() -> Path:
-    """The repository that we are in, or the folder."""
-    return checkout(Path.cwd()) or Path.cwd().resolve()
-
-
-def _is_below(file: Path, folder: Path) -> bool:
-    return any(one.is_relative_to(folder) for one in (file.absolute(), file.resolve()))
 
 
 def _of_environment(file: Path) -> bool:
