@@ -117,8 +117,6 @@ def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, mon
         vdp.audit("a.py:right", epsilon=1.0, runs=400, in_process=True, cage="required")
     with pytest.raises(InputError, match="cage must be"):
         vdp.audit("a.py:right", epsilon=1.0, runs=400, cage="iron")
-    with pytest.raises(InputError, match=r"a command \(--exec\) runs in no cage"):
-        vdp.audit(vdp.Exec("python3 a.py"), epsilon=1.0, runs=400, cage="required")
 
 
 def test_code_cannot_say_that_it_was_in_a_cage(folder, monkeypatch):

@@ -35,6 +35,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import InputError, Json, JsonValue
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.provenance import tree
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
@@ -154,6 +155,9 @@ def _requested(
     sizes = {"n_arms": asked.inputs.n_arms, "horizon": asked.inputs.horizon} if listed(target) else {}
     given = {key: value for key, value in {**sizes, **(parameters or {})}.items() if value is not None}
     values = asking.of_audit(target, name_of(target), asked, given)
+    files = values["target"]["files"]
+    if isinstance(target, Exec) and files:
+        files |= tree(*target.files)
     return asked, requests.made(values, read_declarations(declarations))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,13 +16,14 @@ from verifiable_dp.evidence import origins
 from verifiable_dp.targets import child
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.child import Serve
-from verifiable_dp.targets.far import Far
-from verifiable_dp.targets.heard import FirstData, FirstRun, Heard, Sample
+from verifiable_dp.targets.far import Far, draws_by_itself
+from verifiable_dp.targets.heard import FirstData, FirstRun, Heard, Sample, SeedRuns
 from verifiable_dp.targets.line import Questions
 from verifiable_dp.targets.process import Exec
 
 _MOST_SPENT = 1e9  # seconds of processor time
 Draft = Callable[[AuditRequest, Far], JsonDict]
+Asked = FirstRun | Sample | SeedRuns
 Judging = Callable[[], AbstractContextManager[None]]  # within it nothing of the target judges
 
 
@@ -68,9 +70,12 @@ class Conducted:
         far, made = found
         draft = made["draft"]
         checks = [origins.unlike_counts(doubts).as_dict() for doubts in [self.heard.doubts(draft)] if doubts]
-        samples = self.heard.samples()
-        if samples:
+        found_here = self.heard.samples()
+        samples = [one for one in found_here if not draws_by_itself(one.sampler.function)]
+        if found_here:
             progress("repeating some runs in fresh processes")
+        if far.command and found_here and self._known(far, found_here[0], replace(caged, taken=[])):
+            checks.append(origins.public_noise().as_dict())
         for number, first in enumerate(FirstData):
             some = samples[number :: len(FirstData)]
             if not some:
@@ -94,10 +99,18 @@ class Conducted:
 
     def _same(self, far: Far, begun: FirstRun, samples: Sequence[Sample], caged: Caged) -> bool:
         """Whether some runs come out as they did in a process that has seen other data first, and no more."""
-        asked = [begun, *(replace(one, digest="") for one in samples)]
-        again = functools.partial(self.again, far.pickled(asked))  # which finds the digests by itself
-        try:
-            found = child.call(again, silent, caged.seconds, caged, fresh=self.fresh)
-        except InputError:  # where it ran once
-            return False
+        # Which finds the digests by itself.
+        found = self._fresh(far, [begun, *(replace(one, digest="") for one in samples)], caged)
         return bool(found == ["", *(one.digest for one in samples)])
+
+    def _known(self, far: Far, sample: Sample, caged: Caged) -> bool:
+        """Whether other seeds make the same noise in a program that was started anew."""
+        one, other = (self._fresh(far, [runs], caged) for runs in sample.with_other_seeds())
+        return one == other and one not in ([""], None)
+
+    def _fresh(self, far: Far, asked: Sequence[Asked], caged: Caged) -> JsonValue:
+        """What comes out of some runs in a fresh process; None where it fails, in which they ran once."""
+        again = functools.partial(self.again, far.pickled(asked))
+        with contextlib.suppress(InputError):
+            return child.call(again, silent, caged.seconds, caged, fresh=self.fresh)
+        return None

@@ -15,7 +15,7 @@ from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Pr
 from verifiable_dp.core import engine
 from verifiable_dp.core.validate import Function, Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
-from verifiable_dp.targets.far import exactly, is_process, there
+from verifiable_dp.targets.far import draws_by_itself, exactly, is_process, there
 from verifiable_dp.targets.probes import Probe
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
@@ -118,6 +118,10 @@ NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
 ROWS_DEPEND = (
     "runs of one call depend on each other, as if they shared a draw, so we made one call for each run"
 )
+OWN_RANDOMNESS = (
+    "the program declares that it draws its noise from the system (own_randomness), so we did not compare "
+    "its runs with those of fresh starts"
+)
 
 OTHER_LAW = (
     "the runs of a call for several have a different distribution from those of calls for one, and we "
@@ -205,7 +209,8 @@ def grounded(
     allowed = _allowance(size, kind, sizes, functools.partial(run, sampler), progress)
     fixed = "" if _scalable(sampler.function) else NOT_SCALED
     if is_process(sampler.function):
-        return allowed, Ground(sampler, no_power=fixed)
+        notes_of = (OWN_RANDOMNESS,) if draws_by_itself(sampler.function) else ()
+        return allowed, Ground(sampler, notes=notes_of, no_power=fixed)
     notes: list[str] = []
     apart = independence.CallLaw.ALIKE
     if sampler.together:

@@ -20,7 +20,6 @@ from verifiable_dp.auditing.resume import CheckpointError
 from verifiable_dp.core import engine, paths, pinned_source
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, JsonDict, JsonValue
-from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import file_digest, file_of, way_of
 
 
@@ -143,21 +142,16 @@ def _endings(stem: Path) -> Iterator[Path]:
 def _target(thing: Given, name: str) -> list[JsonValue]:
     if isinstance(thing, str):
         return [name, digest(*way_of(thing))]
-    if isinstance(thing, Exec):
-        files, what = thing.files, [thing.command, thing.timeout]
-    else:
-        kind = type(thing) if isinstance(thing, Algorithm) else thing
-        file = _file(kind)
-        files = () if file is None else (file,)
-        what = [getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")]
-        what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
-    if not files:
+    kind = type(thing) if isinstance(thing, Algorithm) else thing
+    file = _file(kind)
+    what = [getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")]
+    what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
+    if file is None:
         raise CheckpointError(
-            "checkpoint works only with a catalogue name, a function or class in a module, or a command "
-            f"that names its program by a path, or an interpreter and its file, got {name}, whose code we "
-            "cannot identify"
+            "checkpoint works only with a catalogue name or a function or class in a module, got "
+            f"{name}, whose code we cannot identify"
         )
-    return [name, *what, digest(*files)]
+    return [name, *what, digest(file)]
 
 
 def _file(kind: object) -> Path | None:

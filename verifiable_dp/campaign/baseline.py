@@ -130,7 +130,9 @@ def _of(name: str, report: Report) -> list[Known]:
 
 def _place(finding: Finding, record: Record) -> tuple[str, str]:
     """Function and text of a finding; no text where nothing tells it from others, and it is never known."""
-    source = record.target.source
+    source, asked = record.target.source, record.provenance.request
+    if asked and asked.target.kind == "command":  # which files it reads is unknown
+        return "", ""
     whole = f"sha256:{source.sha256}" if source.sha256 and finding.file == source.path else ""
     name, code = _code(finding, source.sha256, whole)
     if finding.of_code or not code:

@@ -417,8 +417,13 @@ def _forgotten(folder: Path) -> Iterator[None]:
 
 
 def _key(entry: Entry, folder: Path) -> str:
-    """What a finished entry is known by: itself, its code and this package's; empty if unknown."""
+    """What a finished entry is known by: itself, its code and this package's; empty if unknown.
+
+    So it is of a command: what it reads we do not hear.
+    """
     code = ""
+    if entry.command:
+        return ""
     if entry.listed:
         if not registry.ours(entry.target):
             return ""

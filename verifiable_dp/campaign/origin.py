@@ -22,6 +22,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import committed, requests
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.provenance import TREE, tree
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.source import file_digest
@@ -195,7 +196,7 @@ class RecordOrigin:
                 known = {record.target.source.path: record.target.source.sha256}
                 there = {name: file_digest(Path(name)) for name in known}
             else:
-                there = asking.files_of(whole)
+                there = {**asking.files_of(whole), **(tree(*begun) if TREE in known else {})}
             top, read_in = files.checkout(Path.cwd()), record.provenance.target
             if (
                 top is not None
@@ -217,9 +218,10 @@ class RecordOrigin:
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):
             raise InputError("source: the record does not name the files of its code")
-        for name in sorted({*known, *there}):
+        for name in sorted({*known, *there}, key=lambda name: (name == TREE, name)):
             if known.get(name) != there.get(name):
-                raise InputError(f"source: {name} differs from the file that was audited")
+                what = "a file that git tracks" if name == TREE else name
+                raise InputError(f"source: {what} differs from the file that was audited")
         for name in sorted(read):
             if read[name] != present[name]:
                 raise InputError(

@@ -69,6 +69,9 @@ class _Loaded(Loader):
         module.__spec__ = self._spec
 
 
+_KEPT_NOTHING: list[bool] = []
+
+
 class _First:
     """Loads numba as we do when code of a target imports it first: a folder must not set it up otherwise."""
 
@@ -125,7 +128,7 @@ def kernel(function: Function[object], plain: Function[object] | None = None, **
         if (numba := _numba()) is None:
             return _quiet(plain or function)
         try:
-            return numba.njit(function, nogil=True, cache=True, **options)
+            return numba.njit(function, nogil=True, cache=not _KEPT_NOTHING, **options)
         except RuntimeError:  # "cannot cache function"
             return numba.njit(function, nogil=True, **options)
 
@@ -167,6 +170,7 @@ def keep_nothing() -> None:
     def change(caching: Compiled) -> None:
         caching.Cache.save_overload = lambda *arguments: None
 
+    _KEPT_NOTHING.append(True)  # what we compile ourselves asks for no folder
     _limit(change)
 
 

@@ -15,6 +15,11 @@ ELSEWHERE = (
     "behaves differently between processes, or draws from a source that we cannot follow"
 )
 
+PUBLIC = (
+    "two fresh starts of the program gave the same outputs with different seeds, so anyone who starts it "
+    "knows its noise; take all randomness from the seeds in the requests, or from the system"
+)
+
 
 class SourcesStatistics(Recorded, frozen=True):
     """Doubts."""
@@ -52,6 +57,11 @@ FAILED = "runs that failed"  # the name of the check
 def unlike_elsewhere() -> Check:
     """A check that says that runs came out differently in another process."""
     return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
+
+
+def public_noise() -> Check:
+    """A check that says that a program's noise does not depend on seeds that are secret."""
+    return Check.of("noise of fresh starts", KIND, {"doubts": [PUBLIC]})
 
 
 def refused_by_cage(what: Sequence[str]) -> Check:

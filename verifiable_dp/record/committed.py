@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.provenance import TREE
 
 _IN_MEMORY = ("object", "algorithm")  # kinds of targets that whoever asks has made
 
@@ -33,10 +34,10 @@ def unknown(record: Record) -> str:
             "or eol=crlf in .gitattributes), so it may be another one in production; run git lfs pull or "
             "remove the attribute, and audit again"
         )
-    if asked and asked.target.kind == "command" and not asked.target.files:
+    if asked and asked.target.kind == "command" and TREE not in asked.target.files:
         return (
-            f"we cannot tell which file {record.target.name!r} "
-            "runs; name the program by its path, or an interpreter such as python and then its file, and "
-            "audit again"
+            f"we cannot tell which code {record.target.name!r} runs; begin the command with a "
+            "program of your repository, or with an interpreter such as python and then such a file, and "
+            "audit in a checkout"
         )
     return ""

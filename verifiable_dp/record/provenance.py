@@ -22,6 +22,7 @@ from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.targets.opened import ABSENT
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
+TREE = "."  # stands for all files of a commit
 LEARNT_WITH = "scikit-learn"  # that boosted trees are fitted with; absent of records that needed it
 _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib", LEARNT_WITH)
 
@@ -136,6 +137,13 @@ class _Head:
                         yield from self._module(where, of, asked)
             level = below
 
+    def beyond(self, whole: Iterable[str]) -> list[str]:
+        """What git lists beside the files of the commit: added since, or neither added nor ignored."""
+        listed = _git(self.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        names = os.fsdecode(listed).split("\0")[:-1]
+        known = {one.rstrip("/") for name in whole for one in (name, *map(str, PurePosixPath(name).parents))}
+        return [one for one in names if one.rstrip("/") not in known] if names else [f"{TREE}/"]
+
     def filtered(self, names: Sequence[str]) -> set[str]:
         """Those files that git changes as it checks them out, or of which it does not say otherwise.
 
@@ -233,6 +241,28 @@ def _content(folder: Path, name: str) -> bytes:
     return os.fsencode(os.readlink(place)) if name.endswith("/") else place.read_bytes()
 
 
+def tree(*code: Path) -> dict[str, str]:
+    """The SHA-256 over all files of the last commit, as they are now, of the repository that we are in.
+
+    That is what we know of a command: what it reads we do not hear. It is nothing where there is no such
+    repository, or where code is not below its top.
+    """
+    head = _Head.of(Path.cwd())
+    if head is None or not code or not all(one.resolve().is_relative_to(head.top) for one in code):
+        return {}
+    rows = (f"{_now(head.top, name)} {name}\n" for name in sorted(head.blobs(head.top, os.curdir)))
+    whole = "".join(rows).encode("utf-8", "surrogateescape")
+    return {TREE: hashlib.sha256(whole).hexdigest()} if whole else {}
+
+
+def _now(top: Path, name: str) -> str:
+    """The SHA-256 of a file, or of a link whose name ends with a slash; `ABSENT` if it cannot be read."""
+    try:
+        return hashlib.sha256(_content(top, name)).hexdigest()
+    except OSError:
+        return ABSENT
+
+
 def place(
     path: str,
     ours: bool = False,
@@ -244,7 +274,8 @@ def place(
     They are empty where it is unknown or in none. All files that `run` must be as in the commit and have
     the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one. So must be
     those that were `opened`, and the links on the way to them; their paths are from the repository. Nothing
-    of the commit may be missing below the repository: code asks for files that it does not find.
+    of the commit may be missing below the repository: code asks for files that it does not find. Where `run`
+    has the digest of the whole `TREE`, every file of the commit must be as there, and be all that git lists.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
     read = {} if opened is None else {"opened": dict(sorted(opened.items()))}
@@ -254,14 +285,15 @@ def place(
     head = _Head.of(file.parent) if path and file.is_file() else None
     if head is None or not head.blobs(file.parent, file.name):
         return unknown
-    run, folders = run or {}, dict.fromkeys((*given.parents, *file.parents))
+    run, folders = {**(run or {})}, dict.fromkeys((*given.parents, *file.parents))
+    whole = {TREE: run.pop(TREE)} if TREE in run else {}
     placed = ([Path(above, name) for name in run] for above in folders)
     found = next((those for those in placed if all(one.is_file() for one in those)), None)
     known = dict.fromkeys(_reached(head.top, given), "")
     for one, digest in zip(found or (), run.values(), strict=False):
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
-    known |= opened or {}
+    known |= {**(opened or {}), **whole}
     differs, filtered = _differing(head, known)
     there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
     twin = there.removeprefix(_SOURCES)
@@ -306,10 +338,15 @@ def _reached(top: Path, file: Path) -> list[str]:
 def _differing(head: _Head, those: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Which of these files are not in the last commit, or not as it is there, or have another SHA-256.
 
-    One that was `targets.opened.ABSENT` must not be in it. Of what the commit has and is not there, some.
+    One that was `targets.opened.ABSENT` must not be in it. The `TREE` stands for all, see `place`. Of what
+    the commit has and is not there, some.
     Then those that git changes as it checks them out; one that Git LFS has brought is as its pointer says.
     """
     whole = head.blobs(head.top, os.curdir)
+    if (digest := those.get(TREE)) is not None:
+        those = {**dict.fromkeys([*whole, *head.beyond(whole)], ""), **those}
+        if tree(head.top) == {TREE: digest}:
+            del those[TREE]
     above = {str(folder / ".gitattributes") for name in those for folder in PurePosixPath(name).parents}
     rules = {name: "" for name in above if os.path.lexists(head.top / name)}
     missing = (name for name, blob in whole.items() if not blob or not _is_there(head.top / name))

@@ -34,7 +34,10 @@ class AskedTarget(RecordEntry, frozen=True):
     parameters: Json
     files: Annotated[
         Mapping[str, Sha256],
-        said("SHA-256 of the files that run, by their path from the folder of the first one."),
+        said(
+            "SHA-256 of the files that run, by their path from the folder of the first one; of a command "
+            "also one over all files of the commit, as they are in its repository, under a dot."
+        ),
     ]
 
 

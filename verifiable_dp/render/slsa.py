@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.provenance import TREE
 from verifiable_dp.render.intoto import run_of, sha256_of, statement
 from verifiable_dp.render.rendering import Rendering
 
@@ -43,6 +44,7 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
     files = [
         {"uri": f"file:{path}", "digest": {"sha256": found}}
         for path, found in request["target"]["files"].items()
+        if path != TREE
     ]
     predicate: JsonDict = {
         "buildDefinition": {

@@ -35,6 +35,7 @@ Tell = Callable[[Foreign], object]
 Heard = Function[None]  # is called with the sampler, the pair, the path, the sizes, the part and its rows
 _MOST_ARRAYS = 2  # in an answer
 _FACTS = ("one_at_a_time", "takes_contexts")  # attributes of functions that are told
+OWN = "own_randomness"  # which a command declares
 _ERRORS: dict[str, type[InputError]] = {"AheadError": AheadError, "LateError": LateError}
 _UNREADABLE = "target: its process sent an answer that we cannot read"
 
@@ -90,6 +91,11 @@ def function_of_kind(told: Foreign, arguments: Sequence[Given]) -> tuple[str, Fa
 def is_process(function: object) -> TypeGuard[ProcessTarget]:
     """Whether code is a command, here or where it runs: it is not Python that can be followed."""
     return function.far.command if isinstance(function, FarFunction) else isinstance(function, ProcessTarget)
+
+
+def draws_by_itself(function: object) -> bool:
+    """Whether code is a command that declares to draw from the system, and not by the seeds it is given."""
+    return is_process(function) and bool(function.own_randomness)
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,7 @@ class Far:
 
     def _named(self, told: Json) -> FarFunction:
         """A function, as its process tells of it."""
-        facts: JsonDict = {name: told["facts"].get(name) is True for name in _FACTS}
+        facts: JsonDict = {name: told["facts"].get(name) is True for name in (*_FACTS, OWN)}
         stated = told["facts"].get("neighbours")
         if stated is not None:
             facts["neighbours"] = [tuple(map(self._side, pair)) for pair in stated]
@@ -334,7 +340,7 @@ class FarData:
 def introduced(target: Json) -> JsonDict:
     """What is told first: names and values; functions are told as such, and known by number from then on."""
     _Served.known = []
-    return {name: _told_of(one) if callable(one) else one for name, one in target.items()}
+    return {name: one if isinstance(one, str) else _told_of(one) for name, one in target.items()}
 
 
 def serve(target: Json, given: Sequence[Given], ask: Ask) -> JsonValue:
@@ -420,6 +426,7 @@ def _told_of(one: Foreign) -> JsonDict:
     """A function, and what is known of it."""
     number = _Served.number(one)
     facts: JsonDict = {name: True for name in _FACTS if is_known(one, name)}
+    facts |= {OWN: True} if draws_by_itself(one) else {}
     stated = getattr(one, "neighbours", None)
     if stated is not None:
         try:

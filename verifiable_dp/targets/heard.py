@@ -11,8 +11,10 @@ import contextlib
 import enum
 import functools
 import hashlib
+import math
 import random
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -43,6 +45,8 @@ _MOST = 1 << 15  # runs of a part that are kept to be split anew, on each input
 _MOST_BYTES = 1 << 26
 _LEAST = 64  # runs on an input that are split
 _DOUBTED = 4e-7  # chance that right code is said to be unlike itself
+_BY_CHANCE = 1e-7  # of one order of runs, if all orders of them are as likely
+_COMPARED, _ELSEWHERE = 256, 1 << 32  # runs with other seeds: how many, and where their numbers begin
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,21 @@ class Sample:
             return int(np.size(self.pair.worlds()[0]))
         return 0
 
-    def again(self) -> str:
-        """The digest of what comes out of them here."""
+    def made(self) -> Foreign:
+        """What comes out of them here."""
         function = self.sampler.function
         if self.sampler.followed:
             follower_of(function).start(origins_of(function))
-        return _digest(self.sampler.raw(self.pair, self.world, *self.path, self.runs))
+        return self.sampler.raw(self.pair, self.world, *self.path, self.runs)
+
+    def again(self) -> str:
+        """The digest of what comes out of them here."""
+        return _digest(self.made())
+
+    def with_other_seeds(self) -> list[SeedRuns]:
+        """Some of these runs, and as many with other seeds."""
+        runs = self.runs[:1] + np.arange(_COMPARED)
+        return [SeedRuns(replace(self, runs=runs + other)) for other in (0, _ELSEWHERE)]
 
 
 class FirstData(enum.Enum):
@@ -85,6 +98,20 @@ class FirstData(enum.Enum):
             return np.full_like(sides[0], low if self is FirstData.LOWEST else high)
         draw = np.random.Generator(np.random.Philox(sides[0].size))
         return (low + (high - low) * draw.random(sides[0].shape)).astype(sides[0].dtype)
+
+
+@dataclass(frozen=True)
+class SeedRuns:
+    """Runs of a process that has made no others, in which nothing but secret noise may differ."""
+
+    sample: Sample
+
+    def again(self) -> str:
+        """The digest of what comes out of them, in order; empty where other noise may make the same."""
+        rows = self.sample.made()
+        alike = Counter(row.tobytes() for row in rows).values()
+        orders = math.lgamma(len(rows) + 1) - sum(math.lgamma(count + 1) for count in alike)
+        return _digest(rows) if orders > -math.log(_BY_CHANCE) else ""
 
 
 @dataclass(frozen=True)

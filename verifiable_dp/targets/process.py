@@ -33,6 +33,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from verifiable_dp.core import plugins, watch
 from verifiable_dp.core.files import checkout
 from verifiable_dp.core.outputs import ReadOutputs, spoken
 from verifiable_dp.core.steering import environment_of_targets
@@ -45,6 +46,7 @@ _RUNS = 256  # runs of a bandit in a request, at most
 _DRAWS = 8192  # draws of a mechanism in a request
 _LARGEST = 1 << 28  # bytes of a line
 _QUOTED = 80  # characters of a line that an error quotes
+_OURS = (watch.NAME, watch.CAGED, plugins.ALLOWED)  # variables of the process of a target
 _GRACE = 0.5  # seconds that a process has to end by itself
 
 
@@ -86,12 +88,16 @@ class Exec:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What runs, then all files of the repository that words name; empty if what runs is unknown."""
-        code, root = _code(self.arguments), _root()
-        words = [part for word in self.arguments[1:] for part in (word, word.partition("=")[2])]
-        named = [Path(word) for word in words if word and Path(word).is_file()]
-        ours = [file for file in named if _is_below(file, root) and not _of_environment(file)]
-        return tuple(dict.fromkeys([*code, *ours])) if code else ()
+        """The files that run: a program that is not installed, or what an interpreter is told to run.
+
+        Empty if that is unknown: another program, which is installed, may run any code, elsewhere, too.
+        """
+        first, *others = self.arguments
+        if _INTERPRETER.fullmatch(Path(first).name):
+            return _run_by(Path(first).name, others)
+        program = Path(first if os.sep in first else shutil.which(first) or "")
+        ours = os.sep in first or program.resolve().is_relative_to(checkout(Path.cwd()) or Path.cwd())
+        return (program,) if ours and program.is_file() and not _of_environment(program) else ()
 
     @property
     def file(self) -> Path | None:
@@ -102,7 +108,6 @@ class Exec:
 _INTERPRETER = re.compile(
     r"(python|pypy|perl|ruby|node|nodejs|Rscript|julia|lua|php|java|bash|dash|sh|zsh)[\d.]*"
 )
-_STARTERS = ("conda", "mamba", "micromamba", "env", "nice", "pipenv", "poetry", "stdbuf", "timeout", "uv")
 _FLAGS = "[bBdEiIOPqRsSuvx]"  # of Python, which may be written together
 # Options of an interpreter that hold no code and take no word after them.
 _OPTIONS = {
@@ -113,21 +118,6 @@ _OPTIONS = {
 }
 _MODULE = re.compile(rf"-{_FLAGS}*m(.*)")  # of Python: its name is in the word, or is the next one
 _RUN_MODULES = ("python", "pypy")
-
-
-def _code(words: Sequence[str]) -> tuple[Path, ...]:
-    """The files that a command runs: a program that is not installed, or what an interpreter is told to run.
-
-    Another program, which is installed, may run any code; some start an interpreter on this machine.
-    """
-    by_path = os.sep in words[0] and not _INTERPRETER.fullmatch(Path(words[0]).name)
-    program = Path(words[0] if os.sep in words[0] else shutil.which(words[0]) or "")
-    ours = by_path or program.resolve().is_relative_to(_root())
-    if ours and program.is_file() and not _of_environment(program):
-        return (program,)
-    last = len(words) if Path(words[0]).name in _STARTERS else 1
-    starts = (number for number, word in enumerate(words[:last]) if _INTERPRETER.fullmatch(Path(word).name))
-    return next(filter(None, (_run_by(Path(words[start]).name, words[start + 1 :]) for start in starts)), ())
 
 
 def _run_by(interpreter: str, arguments: Sequence[str]) -> tuple[Path, ...]:
@@ -152,15 +142,6 @@ def _module(name: str) -> tuple[Path, ...]:
     return ()
 
 
-def _root() -> Path:
-    """The repository that we are in, or the folder."""
-    return checkout(Path.cwd()) or Path.cwd().resolve()
-
-
-def _is_below(file: Path, folder: Path) -> bool:
-    return any(one.is_relative_to(folder) for one in (file.absolute(), file.resolve()))
-
-
 def _of_environment(file: Path) -> bool:
     """Whether it is a program of a virtual environment, which is installed."""
     return (file.parent.parent / "pyvenv.cfg").is_file()
@@ -182,7 +163,7 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=environment_of_targets(),
+                env={name: one for name, one in environment_of_targets().items() if name not in _OURS},
                 start_new_session=True,  # a group of its own, which ends with it
             )
         except OSError as error:
@@ -446,6 +427,11 @@ class ProcessTarget:
     def scalable(self) -> bool:
         """Whether the process can multiply its noise, so that the power of an audit can be measured."""
         return self._pool.ready.get("noise_factor") is True
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether the process says that it draws from the system, so that seeds do not decide its noise."""
+        return self._pool.ready.get("own_randomness") is True
 
     @property
     def neighbours(self) -> list[tuple[float | FloatArray, float | FloatArray]] | None:

@@ -792,39 +792,45 @@ for line in sys.stdin:
 """
 
 
-def test_the_program_of_a_command_is_compared(tmp_path):
-    """Only params.json was: the program had noise where it was audited, and none in the commit."""
+def test_all_that_git_tracks_is_compared_of_a_command(tmp_path):
+    """Whatever its words name. Broken variants: only files that they name are; what is untracked is not."""
     code = tmp_path / "code"
-    code.mkdir()
+    (code / "conf").mkdir(parents=True)
     git(code, "init", "-q")
-    (code / "params.json").write_text("{}")
-    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=0))
+    (code / "conf/params.json").write_text("{}")
+    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=1))
     (code / "mech.py").chmod(0o755)
-    git(code, "add", "mech.py", "params.json")
+    (code / ".gitignore").write_text("__pycache__\n")
+    git(code, "add", ".")
     git(code, "commit", "-qm", "one")
     commit = head(code)
     shutil.copytree(code, tmp_path / "checkout")
 
-    def judged(name, *, command="./mech.py params.json"):
+    def judged(name, *, command="./mech.py -cconf/params.json @args"):
         options = ("--request", f"../{name}/request.json", "--json", f"../{name}/record.json")
         asked = ("audit", "--exec", command, "--epsilon", 1, "--runs", 400, "--detect", 4)
         (tmp_path / name).mkdir()
         assert run(code, *asked, *options).exit_code in (0, 1, 3)
         of = json.loads((tmp_path / name / "request.json").read_text())["target"]["files"]
         checks = (("--commit", commit), ("--source", tmp_path / "checkout"))
-        return of, [run(code, "judge", f"../{name}", *one).stderr for one in checks]
+        return {*of}, [run(code, "judge", f"../{name}", *one).stderr for one in checks]
 
-    of, said = judged("clean")
-    assert ({*of}, said) == ({"mech.py", "params.json"}, ["", ""])
-    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=1))
+    assert judged("clean") == ({"mech.py", "."}, ["", ""])
+    (code / "conf/params.json").write_text("[]")
     _, said = judged("changed")
-    assert "with uncommitted changes (mech.py)" in said[0]
-    assert "source: mech.py differs from the file that was audited" in said[1]
-    of, said = judged("whole", command=f"{code}/mech.py")
-    assert "which is not below" in said[1]
+    assert "with uncommitted changes (conf/params.json)" in said[0]
+    assert "source: a file that git tracks differs from the file that was audited" in said[1]
+    (code / "conf/params.json").write_text("{}")
+    (code / "local.json").write_text("{}")
+    assert "with uncommitted changes (local.json)" in judged("untracked")[1][0]
+    git(code, "add", "local.json")
+    assert "with uncommitted changes (local.json)" in judged("added")[1][0]
     of, said = judged("unknown", command=f"nice {code}/mech.py params.json")
-    assert of == {}
-    assert all("we cannot tell which file 'nice" in one for one in said)
+    assert of == set()
+    assert all("we cannot tell which code 'nice" in one for one in said)
+    of, said = judged("outside", command=f"{sys.executable} {tmp_path}/checkout/mech.py")
+    assert of == {"mech.py"}
+    assert all("we cannot tell which code" in one for one in said)
 
 
 def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
