@@ -456,7 +456,7 @@ class OneDraw:
     def __call__(self, data: Given, rng: Given) -> Given:
         """The output of the draw."""
         if self.scalar:
-            data = float(data[0]) if type(data) is np.ndarray else data.reshape(())
+            data = float(data[0]) if type(data) is np.ndarray else data.reshape(()).copy()  # a number stays
         if isinstance(self.function, Adapted) and self.function.one_at_a_time:
             return self.function.one(data, rng)
         note_placed(self.function, "data", "public", "generator")

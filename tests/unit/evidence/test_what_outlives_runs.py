@@ -6,6 +6,7 @@ call that is given nothing tracked passes, whatever it reads.
 
 import ast
 import collections
+import contextlib
 import contextvars
 import ctypes
 import dataclasses
@@ -36,6 +37,7 @@ import pandas as pd
 import pytest
 
 from tests.user_code import begun, unshown
+from verifiable_dp.auditing import traced
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports, replay
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
@@ -596,6 +598,49 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     begun.READY["yes"] = False
     monkeypatch.setattr(paths, "alike", lambda one, other: True)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
+
+
+def scales_in_place(data, rng):
+    data *= 2
+    data -= 1
+    return (np.sum(data) + rng.laplace(0, 2)) / 2
+
+
+def scales_a_view_seldom(data, rng):
+    if rng.random() < 1e-9:
+        data[:1] *= 2
+    return noisy(data, rng)
+
+
+def scales_a_copy(data, rng):
+    data = np.array(data)
+    data *= 2
+    return data[0] / 2 + rng.laplace(0, 1.0)
+
+
+def doubles_a_number(data, size, rng):
+    data *= 2
+    return np.array([data + rng.laplace(0, 2.0) for _ in range(size)])
+
+
+@pytest.mark.parametrize("release", [scales_in_place, scales_a_view_seldom])
+def test_data_that_a_run_changes_are_others_in_the_next(release):
+    """Broken variant: each run is given a copy, and nobody asks what becomes of it. Control: a copy."""
+    program = Program(release, (1,), (0.0, 1.0))
+    assert explore(program, 1).failure == paths.CHANGES_DATA
+    found = explore(Program(scales_a_copy, (1,), (0.0, 1.0)), 1)
+    assert found.epsilon() == pytest.approx(1.0)
+    sides = replay.Sides(
+        np.full(1, 0.3), np.full(1, 0.3), 1, {}, lambda make: contextlib.nullcontext(), np.zeros(())
+    )
+    plain = replay.replayed(lambda data, rng: release(data, rng) * 0, sides, lambda loss, squared: True)
+    assert plain.wrong == ("" if release is scales_a_view_seldom else replay.CHANGES_DATA)
+
+
+def test_a_number_that_code_is_given_stays_what_it_was():
+    """Broken variant: what stands for it is the entry of a table, which `data *= 2` changes."""
+    program = Program(traced.OneDraw(doubles_a_number, scalar=True), (1,), (0.0, 1.0))
+    assert explore(program, 1).epsilon() == pytest.approx(1.0)
 
 
 def test_a_lock_that_a_run_leaves_locked_is_released():

@@ -21,7 +21,7 @@ from verifiable_dp.core import outputs
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign
-from verifiable_dp.evidence.judge.replay import GIVEN, alike
+from verifiable_dp.evidence.judge.replay import CHANGES_DATA, GIVEN, alike
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import costs_of
@@ -130,7 +130,8 @@ def traced(
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards for us to follow", Place("", 0))
         data = program.data(world, values)
-        world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
+        given = boxes.entries(world, data)
+        world.given = frozenset(atom for v in given if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
@@ -143,6 +144,8 @@ def traced(
                         returned = program.function(data, generator)
                     coverage.note(world)
             chooser.returned = True
+            if any(one is not now for one, now in zip(given, boxes.entries(world, data), strict=True)):
+                raise world.stop(CHANGES_DATA, _last_return(program))
             output = _returned(world, program, returned)
             for finish in world.finishing:
                 finish()
