@@ -266,6 +266,11 @@ class Runs:
         """Where the source is."""
         return self.function
 
+    @property
+    def larger(self) -> Runs:
+        """A call for one run more."""
+        return replace(self, runs=self.runs + 1)
+
     def __call__(self, rewards: Given, rng: Given) -> Given:
         """The actions of the run, or of all of them."""
         note_placed(self.function, "data", "public", "generator")
@@ -452,6 +457,11 @@ class OneDraw:
     def __wrapped__(self) -> Function[object]:
         """Where the source is."""
         return self.function
+
+    @property
+    def larger(self) -> OneDraw:
+        """A call for one draw more."""
+        return replace(self, draws=self.draws + 1)
 
     def __call__(self, data: Given, rng: Given) -> Given:
         """The output of the draw."""

@@ -600,6 +600,40 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
 
 
+SCALES = {}
+
+
+def scaled_by_size(data, rng):
+    if len(data) not in SCALES:
+        SCALES[len(data)] = 2.0 if len(SCALES) < 50 else 0.0
+    return data[0] + rng.laplace() * SCALES[len(data)]
+
+
+def scaled_by_call(data, size, rng):
+    if size not in SCALES:
+        SCALES[size] = 2.0 if len(SCALES) < 50 else 0.0
+    return data[0] + rng.laplace(size=size) * SCALES[size]
+
+
+def caches_by_size(data, rng):
+    return data[0] + rng.laplace(0, scale(len(data)))
+
+
+@pytest.mark.parametrize("release", [scaled_by_size, traced.OneDraw(scaled_by_call, scalar=False)])
+def test_what_is_kept_for_each_size_ends_the_bound(release, monkeypatch):
+    """Control: a cache, which tells nobody for how many sizes it holds something."""
+    program = Program(release, (1,), (0.0, 1.0))
+    assert "SCALES changes with the size" in explore(program, 1).failure
+    SCALES.clear()
+    monkeypatch.setattr(paths, "_sized", lambda program, scopes: "")  # the broken variant: one size is run
+    assert explore(program, 1).epsilon() == pytest.approx(0.5)
+
+
+def test_a_cache_may_hold_something_for_each_size():
+    """Broken variant: what a cache holds counts as what other runs may see."""
+    assert explore(Program(caches_by_size, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
 def scales_in_place(data, rng):
     data *= 2
     data -= 1

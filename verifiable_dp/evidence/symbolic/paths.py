@@ -263,11 +263,15 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         outlives = memory.changed() if untold else ""
         if outlives or (first and not told.failure):
             return replace(told, failure=Failure(_OUTLIVES.format(outlives) if outlives else first))
+        if not told.failure and (sized := _sized(program, scopes)):
+            return replace(told, failure=Failure(_SIZED.format(sized)))
         return told
 
 
 _OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlier run left there"
 
+
+_SIZED = "{} changes with the size of the data or of the call, so a run depends on which sizes came before"
 
 _FIRST = "{} keeps what the first run left there, which may reveal data of that run"
 _COLD = "the first run of a process gives something else than later ones, because {} is set in it"
@@ -299,6 +303,21 @@ def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
             if not (wrong or alike(cold, plain())):
                 wrong = _COLD.format(next(iter(left)))
     return wrong
+
+
+def _sized(program: Program, scopes: Foreign) -> str:
+    """What runs of another size change that is kept; empty if nothing."""
+    KeptState(scopes).forget()
+    memory = KeptState(scopes)
+    for axis in range(len(program.shape)):
+        with suppress(Exception):  # not all code takes all sizes
+            shape = [size + (i == axis) for i, size in enumerate(program.shape)]
+            data = replace(program, shape=tuple(shape)).values(0)
+            plain_run(program.function, data, np.random.Philox(0))
+    with suppress(Exception):
+        plain_run(program.function.larger, program.values(0), np.random.Philox(0))  # type: ignore[attr-defined]
+    memory.forget()
+    return memory.changed()
 
 
 _TELLINGS = 3  # times that more is disclosed

@@ -83,6 +83,12 @@ class KeptState:
         """
         return {way: _Pictured(self._own).of(value) for way, value in self._changes()}
 
+    def forget(self) -> None:
+        """Empty the caches of functions, which hold what was computed for arguments and nothing else."""
+        for _, value, _ in self._rows:
+            if callable(getattr(value, "cache_clear", None)) and value.__module__ in self._own:
+                value.cache_clear()
+
     def _changes(self) -> Iterator[tuple[str, Foreign]]:
         for way, value, before in self._rows:
             now = _content(value, self._own)
