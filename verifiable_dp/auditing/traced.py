@@ -251,6 +251,8 @@ def _searched(program: Program, arms: int, work: float, delta: float) -> Explore
     if isinstance(known, _Known) and known.asked and known.found is None:
         known.found = known.origins.known
         found = explore(program, arms, work=work) if known.found else found
+    if isinstance(known, _Known) and known.asked:
+        found = replace(found, taken=(*found.taken, Taken.NEVER_FORKED))
     return confirmed(program, arms, found, delta)
 
 

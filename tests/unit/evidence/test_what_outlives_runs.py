@@ -36,13 +36,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.user_code import begun, unshown
+from tests.user_code import begun, replays, unshown
 from verifiable_dp.auditing import traced
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports, replay
+from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.symbolic.witness import confirmed
+from verifiable_dp.evidence.tracing.reach import Scopes
 
 LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
 HELD = io.StringIO("some lines\n" * 99)
@@ -632,6 +634,105 @@ def test_what_is_kept_for_each_size_ends_the_bound(release, monkeypatch):
 def test_a_cache_may_hold_something_for_each_size():
     """Broken variant: what a cache holds counts as what other runs may see."""
     assert explore(Program(caches_by_size, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
+GIVES_BACK = [0.0]
+
+
+def lends(data, rng):
+    GIVES_BACK.append(rng.laplace(0, 2.0))
+    total = data[0]
+    return total + GIVES_BACK.pop()
+
+
+class Buffer:
+    noise = 0.0
+
+
+BUFFER, HELD_BACK = Buffer(), None
+
+
+def lends_an_attribute(data, rng):
+    BUFFER.noise = rng.laplace(0, 2.0)
+    total = data[0] + BUFFER.noise
+    BUFFER.noise = 0.0
+    return total
+
+
+def lends_a_name(data, rng):
+    global HELD_BACK
+    HELD_BACK = rng.laplace(0, 2.0)
+    total = data[0] + HELD_BACK
+    HELD_BACK = None
+    return total
+
+
+def lends_its_own(data, rng):
+    buffer = Buffer()
+    buffer.noise = rng.laplace(0, 2.0)
+    return data[0] + buffer.noise
+
+
+def with_a_seed(data, rng=0):
+    return noisy(data, np.random.default_rng(rng))
+
+
+def with_a_seed_for_none(data, rng=None):
+    return noisy(data, rng or np.random.default_rng(42))
+
+
+def with_a_generator_of_all(data, rng=np.random.default_rng(1)):  # noqa: B008
+    return noisy(data, rng)
+
+
+def with_none(data, rng=None):
+    return noisy(data, np.random.default_rng(rng))
+
+
+@pytest.mark.parametrize(
+    ("release", "taken"),
+    [
+        (lends, "ONE_AT_A_TIME"),
+        (lends_an_attribute, "ONE_AT_A_TIME"),
+        (lends_a_name, "ONE_AT_A_TIME"),
+        (own_generator, "NEVER_FORKED"),
+        (with_a_seed, "GENERATOR_GIVEN"),
+        (with_a_seed_for_none, "GENERATOR_GIVEN"),
+        (with_a_generator_of_all, "GENERATOR_GIVEN"),
+        (noisy, ""),
+        (lends_its_own, ""),
+        (with_none, ""),
+    ],
+)
+def test_a_bound_says_how_code_must_be_called(release, taken):
+    """Broken variants: what a run puts back counts as untouched; kept generators, and defaults, as secret."""
+    program = Program(release, (1,), (0.0, 1.0), known=traced._known(release))
+    found = traced._searched(program, 1, math.inf, 0.0)
+    stated = {premise.id for premise in found.bound().premises}
+    asked = {Taken.ONE_AT_A_TIME, Taken.NEVER_FORKED, Taken.GENERATOR_GIVEN}
+    # This module keeps a generator.
+    assert stated & asked == {Taken.NEVER_FORKED} | ({Taken[taken]} if taken else set())
+
+
+def test_what_is_too_much_to_be_watched_may_be_lent(monkeypatch):
+    scopes = Scopes({__file__: {"__name__": "code", "held": [0] * 9}})
+
+    def line():
+        return 1
+
+    with states.lending(scopes, [uses_held.__code__]) as found:
+        line()
+    assert not found
+    monkeypatch.setattr(states, "_LOOKS", 9)
+    with states.lending(scopes, [uses_held.__code__]) as found:
+        line()
+    assert found
+
+
+def test_code_without_a_generator_may_be_forked():
+    program = Program(replays.pick, (2,), (0.0, 1.0), known=traced._known(replays.pick))
+    found = traced._searched(program, 1, math.inf, 0.0)
+    assert Taken.NEVER_FORKED not in {premise.id for premise in found.bound().premises}
 
 
 def scales_in_place(data, rng):
