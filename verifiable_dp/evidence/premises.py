@@ -163,7 +163,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "no forked copies of generators",
     ),
     Taken.GENERATOR_GIVEN: _said(
-        "each call passes a generator or a secret seed: without one, others may know the noise",
+        "each call passes a generator, or a secret seed that is one of at least 2^62: else others may know "
+        "the noise",
         "each call passes a generator",
     ),
     Taken.OTHER_PATHS: _said(

@@ -36,8 +36,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.user_code import begun, replays, unshown
+from tests.user_code import begun, replays, seeded, unshown
 from verifiable_dp.auditing import traced
+from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports, replay
 from verifiable_dp.evidence.premises import Taken
@@ -45,6 +46,8 @@ from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.reach import Scopes
+from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.roles import GivenRole
 
 LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
 HELD = io.StringIO("some lines\n" * 99)
@@ -690,7 +693,7 @@ def with_none(data, rng=None):
 
 
 @pytest.mark.parametrize(
-    ("release", "taken"),
+    ("release", "stated"),
     [
         (lends, "ONE_AT_A_TIME"),
         (lends_an_attribute, "ONE_AT_A_TIME"),
@@ -704,14 +707,22 @@ def with_none(data, rng=None):
         (with_none, ""),
     ],
 )
-def test_a_bound_says_how_code_must_be_called(release, taken):
+def test_a_bound_says_how_code_must_be_called(release, stated):
     """Broken variants: what a run puts back counts as untouched; kept generators, and defaults, as secret."""
     program = Program(release, (1,), (0.0, 1.0), known=traced._known(release))
     found = traced._searched(program, 1, math.inf, 0.0)
-    stated = {premise.id for premise in found.bound().premises}
+    premises = {premise.id for premise in found.bound().premises}
     asked = {Taken.ONE_AT_A_TIME, Taken.NEVER_FORKED, Taken.GENERATOR_GIVEN}
     # This module keeps a generator.
-    assert stated & asked == {Taken.NEVER_FORKED} | ({Taken[taken]} if taken else set())
+    assert premises & asked == {Taken.NEVER_FORKED} | ({Taken[stated]} if stated else set())
+
+
+def test_a_seed_that_a_caller_hands_over_has_to_be_secret():
+    """Broken variants: it counts as one that the code draws, of which there are few; nothing is said."""
+    play = taken(seeded.Committing, GivenRole(1.0))[1]
+    made, why, _ = traced.bound(play, "Committing", Inputs(2, 24), 0.0)
+    assert why is None
+    assert Taken.GENERATOR_GIVEN in {premise.id for premise in made.premises}
 
 
 def test_what_is_too_much_to_be_watched_may_be_lent(monkeypatch):

@@ -317,11 +317,11 @@ def _taken(program: Program, scopes: Foreign, coverage: Coverage) -> tuple[Taken
 
 
 def _is_known_by_default(program: Program, scopes: Foreign, filled: Filled) -> bool:
-    """Whether code that is called without a generator or a seed may draw what others know."""
+    """Whether others may know what code draws that is called with a seed, or without a generator."""
     for function in scopes.functions:
         kinds, given = filled.get(function.__code__, {}), inspect.signature(function).parameters
-        defaults = [given[name].default for name, kind in kinds.items() if kind in _OF_CHANCE]
-        if any(isinstance(default, _SEEDS) for default in defaults):
+        defaults = [given[name].default for name, kind in kinds.items() if kind == "generator"]
+        if "seed" in kinds.values() or any(isinstance(default, _SEEDS) for default in defaults):
             return True
         if None in defaults and _repeats(program):
             return True
@@ -340,7 +340,7 @@ def _repeats(program: Program) -> bool:
     return same == [True, False]
 
 
-_OF_CHANCE, _RUNS = ("generator", "drawn"), 8
+_RUNS = 8
 _SEEDS = (int, str, tuple, list, np.random.Generator, np.random.RandomState)
 
 
