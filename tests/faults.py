@@ -346,8 +346,8 @@ FAULTS = (
     Fault(
         "any number is a secret seed",
         f"{EVIDENCE}/symbolic/randoms.py",
-        "part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:",
-        "part.source.size < _LEAST_SEEDS for part in drawn):",
+        "part.is_dead for part in drawn) or seeds < _LEAST_SEEDS:",
+        "part.is_dead for part in drawn) or (drawn and seeds < _LEAST_SEEDS):",
         "a generator whose seed everybody knows hides something",
         ("tests/unit/evidence/test_symbolic.py",),
     ),

@@ -689,8 +689,8 @@ def student(rewards, rng, scale=1.0, df=5):
 
 
 def of_a_state(rewards, rng, scale=1.0):
-    """A generator of the old kind with a seed that was drawn for it."""
-    state = np.random.RandomState(rng.integers(2**32))
+    """A generator of the old kind."""
+    state = np.random.RandomState()
     return committed(
         rewards, np.argmax(explored(rewards) + state.laplace(0, scale / EPSILON, rewards.shape[1]))
     )

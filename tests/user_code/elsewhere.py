@@ -108,6 +108,18 @@ def seeded_by_several(rewards, rng):
     return _with(np.random.default_rng([secrets.randbits(64), int(rng.integers(2**32)), 7]), rewards)
 
 
+def seeded_by_a_long_number(rewards, rng):
+    return _with(np.random.default_rng(rng.integers(2**63)), rewards)
+
+
+def leak_few_drawn_seeds(rewards, rng):
+    return _with(np.random.RandomState(rng.integers(2**32)), rewards)
+
+
+def leak_few_seeds_of_two(rewards, rng):
+    return _with(np.random.default_rng([int(rng.integers(2**31)), int(rng.integers(2**30))]), rewards)
+
+
 def leak_few_secret_bits(rewards, rng):
     return _with(np.random.default_rng(secrets.randbits(16)), rewards)
 

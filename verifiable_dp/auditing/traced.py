@@ -251,6 +251,8 @@ def _searched(program: Program, arms: int, work: float, delta: float) -> Explore
     if isinstance(known, _Known) and known.asked and known.found is None:
         known.found = known.origins.known
         found = explore(program, arms, work=work) if known.found else found
+    if isinstance(known, _Known) and known.asked:
+        found = replace(found, taken=(*found.taken, Taken.NEVER_FORKED))
     return confirmed(program, arms, found, delta)
 
 
@@ -265,6 +267,11 @@ class Runs:
     def __wrapped__(self) -> Function[object]:
         """Where the source is."""
         return self.function
+
+    @property
+    def larger(self) -> Runs:
+        """A call for one run more."""
+        return replace(self, runs=self.runs + 1)
 
     def __call__(self, rewards: Given, rng: Given) -> Given:
         """The actions of the run, or of all of them."""
@@ -453,10 +460,15 @@ class OneDraw:
         """Where the source is."""
         return self.function
 
+    @property
+    def larger(self) -> OneDraw:
+        """A call for one draw more."""
+        return replace(self, draws=self.draws + 1)
+
     def __call__(self, data: Given, rng: Given) -> Given:
         """The output of the draw."""
         if self.scalar:
-            data = float(data[0]) if type(data) is np.ndarray else data.reshape(())
+            data = float(data[0]) if type(data) is np.ndarray else data.reshape(()).copy()  # a number stays
         if isinstance(self.function, Adapted) and self.function.one_at_a_time:
             return self.function.one(data, rng)
         note_placed(self.function, "data", "public", "generator")

@@ -15,15 +15,15 @@ from verifiable_dp.core.validate import Foreign
 
 Filled = dict[types.CodeType | type, dict[str, str]]
 _NOTED: ContextVar[Filled | None] = ContextVar("filled", default=None)
-KINDS = ("public", "data", "drawn", "generator", "environment")
+KINDS = ("public", "data", "drawn", "seed", "generator", "environment")
 
 
 @contextmanager
 def noting() -> Iterator[Filled]:
     """Collect what is noted inside: parameters of a function's code, or of a class whose code is in no file.
 
-    Each is ``public``, ``data``, ``drawn`` (a public outcome of chance), ``generator`` or ``environment``;
-    one that was filled with several of these is ``several``.
+    Each is ``public``, ``data``, ``drawn`` (a public outcome of chance), ``seed``, ``generator`` or
+    ``environment``; one that was filled with several of these is ``several``.
     """
     found: Filled = {}
     token = _NOTED.set(found)

@@ -24,6 +24,9 @@ class Taken(StrEnum):
     IDEAL_NOISE_OF_CODE = "ideal-noise-of-code"
     SHUFFLED = "shuffled"
     NO_STATE = "no-state"
+    ONE_AT_A_TIME = "one-at-a-time"
+    NEVER_FORKED = "never-forked"
+    GENERATOR_GIVEN = "generator-given"
     OTHER_PATHS = "other-paths"
     AS_TRACED = "as-traced"
     LIBRARIES = "libraries"
@@ -149,6 +152,20 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.NO_STATE: _said(
         "the code keeps no state between runs, and nobody knows the seeds of its generators",
         "no state between runs and secret seeds",
+    ),
+    Taken.ONE_AT_A_TIME: _said(
+        "calls do not overlap, as they may in threads: a run changes for a while what the code keeps",
+        "calls do not overlap",
+    ),
+    Taken.NEVER_FORKED: _said(
+        "no process is forked once the code has made the generators that it keeps, because copies of a "
+        "generator draw the same noise",
+        "no forked copies of generators",
+    ),
+    Taken.GENERATOR_GIVEN: _said(
+        "each call passes a generator, or a secret seed that is one of at least 2^62: else others may know "
+        "the noise",
+        "each call passes a generator",
     ),
     Taken.OTHER_PATHS: _said(
         "other paths cost no more than those that were traced", "other paths cost no more"

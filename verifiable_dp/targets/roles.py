@@ -131,7 +131,7 @@ _WEAK = (*_WEAK_ARM, *_WEAK_REWARD)
 # What a role is for bounds on what the code gives away; any other is a number that is the same in every run.
 KIND_OF: Mapping[str, str] = {
     Meaning.GENERATOR: "generator",
-    Meaning.SEED: "drawn",
+    Meaning.SEED: "seed",
     Meaning.ARM: "drawn",
     Meaning.REWARD: "data",
     Meaning.CONTEXT: "data",
@@ -261,7 +261,11 @@ class Supply:
             self.given.handed.add(name)
         if role == Meaning.SEED:
             drawn = self.rng.integers(2**31)
-            return int(drawn) if type(drawn) is np.int64 else drawn  # a draw that is followed stays one
+            if type(drawn) is np.int64:
+                return int(drawn)
+            if hasattr(drawn, "is_handed"):
+                drawn.is_handed = True
+            return drawn  # a draw that is followed stays one
         if role == Meaning.OBJECT:
             assert parameter is not None
             return self.call(parameter.annotation)

@@ -47,7 +47,8 @@ _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a
 _WORD = 8  # bytes at least, of what tells streams apart
 _SEEDING = ("seed", "set_state", "setstate")
 _MOST = 100_000  # objects that are looked into
-_FEW_SEEDS, _MARK = 1 << 32, " few"  # after the digest of a generator with one of so many seeds
+# After the digest of a generator with one of so many seeds: of 2^63, two are as small once in 2^30 times.
+_FEW_SEEDS, _MARK = 1 << 48, " few"
 _SEVERAL = 4  # words of a seed, each below 2^32, that together are no small number
 _BLOCK, _BLOCKS = 624, 64  # draws after which all of a Mersenne twister is another one, and how many of them
 _LEAST_ENTROPY = 1 << 96  # what the system gives has 128 bits

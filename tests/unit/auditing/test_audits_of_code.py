@@ -947,7 +947,7 @@ def test_what_is_raw_in_every_run_is_left_to_replays():
 
 
 @pytest.mark.parametrize(
-    ("seeds", "leads"), [(1000, True), (2**31 - 1, True), (2**31, False), (2**40, False)]
+    ("seeds", "leads"), [(1000, True), (2**31, True), (2**62 - 1, True), (2**62, False), (2**63 - 1, False)]
 )
 def test_noise_of_few_seeds_is_a_lead(seeds, leads):
     """It takes as few values as its seed: no sample tells of it. Control: seeds that nobody can try out."""

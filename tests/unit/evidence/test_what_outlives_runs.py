@@ -6,6 +6,7 @@ call that is given nothing tracked passes, whatever it reads.
 
 import ast
 import collections
+import contextlib
 import contextvars
 import ctypes
 import dataclasses
@@ -35,12 +36,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.user_code import begun, unshown
+from tests.user_code import begun, replays, seeded, unshown
+from verifiable_dp.auditing import traced
+from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports, replay
+from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 from verifiable_dp.evidence.symbolic.witness import confirmed
+from verifiable_dp.evidence.tracing.reach import Scopes
+from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.roles import GivenRole
 
 LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
 HELD = io.StringIO("some lines\n" * 99)
@@ -596,6 +603,190 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     begun.READY["yes"] = False
     monkeypatch.setattr(paths, "alike", lambda one, other: True)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
+
+
+SCALES = {}
+
+
+def scaled_by_size(data, rng):
+    if len(data) not in SCALES:
+        SCALES[len(data)] = 2.0 if len(SCALES) < 50 else 0.0
+    return data[0] + rng.laplace() * SCALES[len(data)]
+
+
+def scaled_by_call(data, size, rng):
+    if size not in SCALES:
+        SCALES[size] = 2.0 if len(SCALES) < 50 else 0.0
+    return data[0] + rng.laplace(size=size) * SCALES[size]
+
+
+def caches_by_size(data, rng):
+    return data[0] + rng.laplace(0, scale(len(data)))
+
+
+@pytest.mark.parametrize("release", [scaled_by_size, traced.OneDraw(scaled_by_call, scalar=False)])
+def test_what_is_kept_for_each_size_ends_the_bound(release, monkeypatch):
+    """Control: a cache, which tells nobody for how many sizes it holds something."""
+    program = Program(release, (1,), (0.0, 1.0))
+    assert "SCALES changes with the size" in explore(program, 1).failure
+    SCALES.clear()
+    monkeypatch.setattr(paths, "_sized", lambda program, scopes: "")  # the broken variant: one size is run
+    assert explore(program, 1).epsilon() == pytest.approx(0.5)
+
+
+def test_a_cache_may_hold_something_for_each_size():
+    """Broken variant: what a cache holds counts as what other runs may see."""
+    assert explore(Program(caches_by_size, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
+GIVES_BACK = [0.0]
+
+
+def lends(data, rng):
+    GIVES_BACK.append(rng.laplace(0, 2.0))
+    total = data[0]
+    return total + GIVES_BACK.pop()
+
+
+class Buffer:
+    noise = 0.0
+
+
+BUFFER, HELD_BACK = Buffer(), None
+
+
+def lends_an_attribute(data, rng):
+    BUFFER.noise = rng.laplace(0, 2.0)
+    total = data[0] + BUFFER.noise
+    BUFFER.noise = 0.0
+    return total
+
+
+def lends_a_name(data, rng):
+    global HELD_BACK
+    HELD_BACK = rng.laplace(0, 2.0)
+    total = data[0] + HELD_BACK
+    HELD_BACK = None
+    return total
+
+
+def lends_its_own(data, rng):
+    buffer = Buffer()
+    buffer.noise = rng.laplace(0, 2.0)
+    return data[0] + buffer.noise
+
+
+def with_a_seed(data, rng=0):
+    return noisy(data, np.random.default_rng(rng))
+
+
+def with_a_seed_for_none(data, rng=None):
+    return noisy(data, rng or np.random.default_rng(42))
+
+
+def with_a_generator_of_all(data, rng=np.random.default_rng(1)):  # noqa: B008
+    return noisy(data, rng)
+
+
+def with_none(data, rng=None):
+    return noisy(data, np.random.default_rng(rng))
+
+
+@pytest.mark.parametrize(
+    ("release", "stated"),
+    [
+        (lends, "ONE_AT_A_TIME"),
+        (lends_an_attribute, "ONE_AT_A_TIME"),
+        (lends_a_name, "ONE_AT_A_TIME"),
+        (own_generator, "NEVER_FORKED"),
+        (with_a_seed, "GENERATOR_GIVEN"),
+        (with_a_seed_for_none, "GENERATOR_GIVEN"),
+        (with_a_generator_of_all, "GENERATOR_GIVEN"),
+        (noisy, ""),
+        (lends_its_own, ""),
+        (with_none, ""),
+    ],
+)
+def test_a_bound_says_how_code_must_be_called(release, stated):
+    """Broken variants: what a run puts back counts as untouched; kept generators, and defaults, as secret."""
+    program = Program(release, (1,), (0.0, 1.0), known=traced._known(release))
+    found = traced._searched(program, 1, math.inf, 0.0)
+    premises = {premise.id for premise in found.bound().premises}
+    asked = {Taken.ONE_AT_A_TIME, Taken.NEVER_FORKED, Taken.GENERATOR_GIVEN}
+    # This module keeps a generator.
+    assert premises & asked == {Taken.NEVER_FORKED} | ({Taken[stated]} if stated else set())
+
+
+def test_a_seed_that_a_caller_hands_over_has_to_be_secret():
+    """Broken variants: it counts as one that the code draws, of which there are few; nothing is said."""
+    play = taken(seeded.Committing, GivenRole(1.0))[1]
+    made, why, _ = traced.bound(play, "Committing", Inputs(2, 24), 0.0)
+    assert why is None
+    assert Taken.GENERATOR_GIVEN in {premise.id for premise in made.premises}
+
+
+def test_what_is_too_much_to_be_watched_may_be_lent(monkeypatch):
+    scopes = Scopes({__file__: {"__name__": "code", "held": [0] * 9}})
+
+    def line():
+        return 1
+
+    with states.lending(scopes, [uses_held.__code__]) as found:
+        line()
+    assert not found
+    monkeypatch.setattr(states, "_LOOKS", 9)
+    with states.lending(scopes, [uses_held.__code__]) as found:
+        line()
+    assert found
+
+
+def test_code_without_a_generator_may_be_forked():
+    program = Program(replays.pick, (2,), (0.0, 1.0), known=traced._known(replays.pick))
+    found = traced._searched(program, 1, math.inf, 0.0)
+    assert Taken.NEVER_FORKED not in {premise.id for premise in found.bound().premises}
+
+
+def scales_in_place(data, rng):
+    data *= 2
+    data -= 1
+    return (np.sum(data) + rng.laplace(0, 2)) / 2
+
+
+def scales_a_view_seldom(data, rng):
+    if rng.random() < 1e-9:
+        data[:1] *= 2
+    return noisy(data, rng)
+
+
+def scales_a_copy(data, rng):
+    data = np.array(data)
+    data *= 2
+    return data[0] / 2 + rng.laplace(0, 1.0)
+
+
+def doubles_a_number(data, size, rng):
+    data *= 2
+    return np.array([data + rng.laplace(0, 2.0) for _ in range(size)])
+
+
+@pytest.mark.parametrize("release", [scales_in_place, scales_a_view_seldom])
+def test_data_that_a_run_changes_are_others_in_the_next(release):
+    """Broken variant: each run is given a copy, and nobody asks what becomes of it. Control: a copy."""
+    program = Program(release, (1,), (0.0, 1.0))
+    assert explore(program, 1).failure == paths.CHANGES_DATA
+    found = explore(Program(scales_a_copy, (1,), (0.0, 1.0)), 1)
+    assert found.epsilon() == pytest.approx(1.0)
+    sides = replay.Sides(
+        np.full(1, 0.3), np.full(1, 0.3), 1, {}, lambda make: contextlib.nullcontext(), np.zeros(())
+    )
+    plain = replay.replayed(lambda data, rng: release(data, rng) * 0, sides, lambda loss, squared: True)
+    assert plain.wrong == ("" if release is scales_a_view_seldom else replay.CHANGES_DATA)
+
+
+def test_a_number_that_code_is_given_stays_what_it_was():
+    """Broken variant: what stands for it is the entry of a table, which `data *= 2` changes."""
+    program = Program(traced.OneDraw(doubles_a_number, scalar=True), (1,), (0.0, 1.0))
+    assert explore(program, 1).epsilon() == pytest.approx(1.0)
 
 
 def test_a_lock_that_a_run_leaves_locked_is_released():

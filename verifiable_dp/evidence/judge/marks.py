@@ -30,6 +30,7 @@ ROLES = {  # what an adapter fills parameters with; anything else is unknown
     "public": Value(),
     "data": DATA,
     "drawn": Value(SMOOTH),
+    "seed": Value(SMOOTH),
     "generator": Value(own=frozenset((GENERATOR,))),
     "environment": Value(own=frozenset((ENVIRONMENT,))),
 }

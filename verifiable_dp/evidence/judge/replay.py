@@ -29,6 +29,7 @@ from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.judge.laws import METHODS, parameter_of, price
 
 CLOSE = 1e-8  # relative, of floats that are shown: sums are added up in another order
+CHANGES_DATA = "the code changes the data that it is given, so another call with them releases something else"
 GIVEN = 0  # the stream of the generator that the program is given
 Key = tuple[int, tuple[int, ...], int]  # stream, where it stands after a call, which draw of the call
 Maker = Callable[[np.random.BitGenerator, int], np.random.Generator]  # of bits and the number of their stream
@@ -271,7 +272,7 @@ def replayed(
     within
         Whether a loss and a squared shift of normal noise are within the bound.
     """
-    shown, logs = list[Foreign](), list[DrawLog]()
+    shown, logs, changes = list[Foreign](), list[DrawLog](), False
     for data, moves in ((sides.left, sides.pushed), (sides.right, {**sides.pushed, **sides.moves})):
         log = DrawLog()
 
@@ -281,10 +282,14 @@ def replayed(
             return MovedGenerator.of(bits, stream, moves, log)
 
         with sides.around(generator):
-            run = functools.partial(play, data.copy(), generator(np.random.Philox(sides.seed), GIVEN))
+            given = data.copy()
+            run = functools.partial(play, given, generator(np.random.Philox(sides.seed), GIVEN))
             shown.append(run() if logs else _elsewhere(run))
+            changes = changes or given.tobytes() != data.tobytes()
         logs.append(log)
     before, after = logs
+    if changes:
+        return ReplayResult(CHANGES_DATA)
     loss, squared = sides.cost(after.prices)
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
         return ReplayResult("", loss, squared, tried=False)

@@ -193,7 +193,12 @@ class Pick(Lazy):
 
     def __init__(self, source: Proposals, value: int) -> None:
         self.source, self.value = source, value
-        self.is_dead = self.is_public = self.is_accepted = False
+        self.is_dead = self.is_public = self.is_accepted = self.is_handed = False
+
+    @property
+    def seeds(self) -> float:
+        """How many seeds it may be; one that a caller hands over counts as secret, which is a premise."""
+        return math.inf if self.is_handed else self.source.size
 
     @property
     def world(self) -> World:

@@ -228,6 +228,8 @@ class PathFound:
         Whether these are all paths there are (`leaves`).
     replays
         Neighbours that were replayed on plain code (`witness`), and those that could not be.
+    taken
+        What the bound takes for granted besides.
     """
 
     paths: tuple[Path, ...]
@@ -237,6 +239,7 @@ class PathFound:
     outside: bool = False
     every: bool = False
     replays: tuple[int, int] = (0, 0)
+    taken: tuple[Taken, ...] = ()
 
     @property
     def unseen(self) -> bool:
@@ -267,6 +270,7 @@ class PathFound:
             method=Method.TRACING,
             premises=(
                 Premise(Taken.NO_STATE),
+                *map(Premise, self.taken),
                 *(() if self.every else (Premise(Taken.OTHER_PATHS),)),
                 Premise(Taken.AS_TRACED, {"held": held, "open": missing}),
                 Premise(Taken.IDEAL_NOISE_OF_CODE),

@@ -7,21 +7,24 @@ noise and coins alone, else there is no bound. Those are chosen so that runs dif
 from __future__ import annotations
 
 import gc
+import inspect
 import math
 import os
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from types import CodeType
 
 import numpy as np
 
 from verifiable_dp.core import outputs
-from verifiable_dp.core.filled import note_placed, noting
+from verifiable_dp.core.filled import Filled, note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign
-from verifiable_dp.evidence.judge.replay import GIVEN, alike
+from verifiable_dp.evidence.judge.replay import CHANGES_DATA, GIVEN, alike
+from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import costs_of
@@ -35,7 +38,7 @@ from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.outside import reading
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept
+from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept, lending
 from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Ends, Failure, Unbounded, World, is_term
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
@@ -130,7 +133,8 @@ def traced(
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards for us to follow", Place("", 0))
         data = program.data(world, values)
-        world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
+        given = boxes.entries(world, data)
+        world.given = frozenset(atom for v in given if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
@@ -143,6 +147,8 @@ def traced(
                         returned = program.function(data, generator)
                     coverage.note(world)
             chooser.returned = True
+            if any(one is not now for one, now in zip(given, boxes.entries(world, data), strict=True)):
+                raise world.stop(CHANGES_DATA, _last_return(program))
             output = _returned(world, program, returned)
             for finish in world.finishing:
                 finish()
@@ -260,11 +266,16 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         outlives = memory.changed() if untold else ""
         if outlives or (first and not told.failure):
             return replace(told, failure=Failure(_OUTLIVES.format(outlives) if outlives else first))
-        return told
+        taken = () if told.failure else _taken(program, scopes, coverage)
+        if not told.failure and (sized := _sized(program, scopes)):
+            return replace(told, failure=Failure(_SIZED.format(sized)))
+        return replace(told, taken=taken)
 
 
 _OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlier run left there"
 
+
+_SIZED = "{} changes with the size of the data or of the call, so a run depends on which sizes came before"
 
 _FIRST = "{} keeps what the first run left there, which may reveal data of that run"
 _COLD = "the first run of a process gives something else than later ones, because {} is set in it"
@@ -296,6 +307,66 @@ def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
             if not (wrong or alike(cold, plain())):
                 wrong = _COLD.format(next(iter(left)))
     return wrong
+
+
+def _taken(program: Program, scopes: Foreign, coverage: Coverage) -> tuple[Taken, ...]:
+    """What a bound takes for granted of how the code is called."""
+    asked = [(Taken.ONE_AT_A_TIME, _lends(program, scopes, coverage.steps))]
+    asked.append((Taken.GENERATOR_GIVEN, _is_known_by_default(program, scopes, coverage.filled)))
+    return tuple(taken for taken, needed in asked if needed)
+
+
+def _is_known_by_default(program: Program, scopes: Foreign, filled: Filled) -> bool:
+    """Whether others may know what code draws that is called with a seed, or without a generator."""
+    for function in scopes.functions:
+        kinds, given = filled.get(function.__code__, {}), inspect.signature(function).parameters
+        defaults = [given[name].default for name, kind in kinds.items() if kind == "generator"]
+        if "seed" in kinds.values() or any(isinstance(default, _SEEDS) for default in defaults):
+            return True
+        if None in defaults and _repeats(program):
+            return True
+    return False
+
+
+def _repeats(program: Program) -> bool:
+    """Whether runs are alike that are given None for a generator, and others are not."""
+    data, shown = program.values(0), dict[bool, list[Foreign]]()
+    with suppress(Exception), limited(), reproducible_globals():  # not all adapters take it
+        for given in (False, True):
+            for number in range(_RUNS):
+                rng = np.random.default_rng(number) if given else None
+                shown.setdefault(given, []).append(program.seen(program.function(data.copy(), rng)))
+    same = [all(alike(runs[0], one) for one in runs[1:]) for runs in shown.values()]
+    return same == [True, False]
+
+
+_RUNS = 8
+_SEEDS = (int, str, tuple, list, np.random.Generator, np.random.RandomState)
+
+
+def _lends(program: Program, scopes: Foreign, codes: Iterable[CodeType]) -> bool:
+    """Whether a run changes for a while what is kept, where a call in another thread may see it."""
+    for number in range(2):
+        with lending(scopes, codes) as found, suppress(Exception):
+            plain_run(program.function, program.values(number), np.random.Philox(number))
+        if found:
+            return True
+    return False
+
+
+def _sized(program: Program, scopes: Foreign) -> str:
+    """What runs of another size change that is kept; empty if nothing."""
+    KeptState(scopes).forget()
+    memory = KeptState(scopes)
+    for axis in range(len(program.shape)):
+        with suppress(Exception):  # not all code takes all sizes
+            shape = [size + (i == axis) for i, size in enumerate(program.shape)]
+            data = replace(program, shape=tuple(shape)).values(0)
+            plain_run(program.function, data, np.random.Philox(0))
+    with suppress(Exception):
+        plain_run(program.function.larger, program.values(0), np.random.Philox(0))  # type: ignore[attr-defined]
+    memory.forget()
+    return memory.changed()
 
 
 _TELLINGS = 3  # times that more is disclosed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import random
 import secrets
 import types
@@ -41,7 +42,8 @@ from verifiable_dp.evidence.symbolic.terms import (
 from verifiable_dp.evidence.tracing.foreign import bits_of, wide
 from verifiable_dp.evidence.tracing.reach import globals_of
 
-_LEAST_SEEDS = 2**31
+_LEAST_SEEDS = 2**62  # NumPy draws whole numbers below 2**63; nobody can try a quarter of those
+_LEAST_PICKED = 2**31
 
 
 class FollowedRandom:
@@ -154,7 +156,7 @@ class FollowedRandom:
         made = self._real.getrandbits(k)
         if self._world.oracle is not None:
             return made
-        if 1 << k < _LEAST_SEEDS:
+        if 1 << k < _LEAST_PICKED:
             self._world.widely(1 << k)
             return int(self._world.chooser.seldom(made, lambda: (0, (1 << k) - 1)))
         return accept_reject.Pick(accept_reject.Proposals(self._world, 1 << k, False), made)
@@ -179,11 +181,11 @@ def _drawn_seed(world: World, what: str, seed: Foreign) -> Foreign:
     value: Foreign = seed[0] if len(seed) == 1 else None
     parts = list(value) if type(value) in (list, tuple) else [value]
     drawn = [part for part in parts if type(part) is accept_reject.Pick]
-    if any(part.is_public or part.is_dead or part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:
-        few = any(part.source.size < _LEAST_SEEDS for part in drawn)
-        why = Ends.SEEDS if few else Ends.OTHER
+    seeds = math.prod(part.seeds for part in drawn)
+    if any(part.is_public or part.is_dead for part in drawn) or seeds < _LEAST_SEEDS:
+        why = Ends.SEEDS if drawn and seeds < _LEAST_SEEDS else Ends.OTHER
         raise world.stop(
-            f"{what} has a seed that is not a whole number drawn from at least 2^31 values", why=why
+            f"{what} has a seed that is not a whole number drawn from at least 2^62 values", why=why
         )
     if not all(type(part) is accept_reject.Pick or type(part) is int for part in parts):
         raise world.stop(f"{what} has a seed that is not a whole number")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import copyreg
 import decimal
+import dis
 import gc
 import hashlib
 import io
@@ -20,7 +21,7 @@ import threading
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import tzinfo
 
@@ -28,6 +29,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.doors import is_own_class
+from verifiable_dp.evidence.tracing.reach import Scopes
 
 _MOST, _LARGEST = 100_000, 1_000_000  # objects that are looked into, and entries of an array
 _DEEPEST, _NEAREST = 4, 5000  # objects of libraries that hold one another, and how many are looked into
@@ -83,12 +85,69 @@ class KeptState:
         """
         return {way: _Pictured(self._own).of(value) for way, value in self._changes()}
 
+    def forget(self) -> None:
+        """Empty the caches of functions, which hold what was computed for arguments and nothing else."""
+        for _, value, _ in self._rows:
+            if callable(getattr(value, "cache_clear", None)) and value.__module__ in self._own:
+                value.cache_clear()
+
     def _changes(self) -> Iterator[tuple[str, Foreign]]:
-        for way, value, before in self._rows:
-            now = _content(value, self._own)
-            for name in [*now, *(name for name in before if name not in now)]:
-                if name not in now or name not in before or not _same(now[name], before[name]):
-                    yield f"{way}.{name}" if isinstance(name, str) else way, now.get(name)
+        return _changes(self._rows, self._own)
+
+
+def _changes(rows: Iterable[Foreign], own: set[Foreign]) -> Iterator[tuple[str, Foreign]]:
+    for way, value, before in rows:
+        now = _content(value, own)
+        for name in [*now, *(name for name in before if name not in now)]:
+            if name not in now or name not in before or not _same(now[name], before[name]):
+                yield f"{way}.{name}" if isinstance(name, str) else way, now.get(name)
+
+
+@contextmanager
+def lending(scopes: Scopes, codes: Iterable[types.CodeType]) -> Iterator[list[str]]:
+    """Note what is not what it was before some line of what runs inside, whatever it is at the end.
+
+    Only what these codes, which run, name is looked at. What is too much, or in too many lines, is noted.
+    """
+    codes, own, narrow = [*codes], _names_of(scopes), Scopes()
+    used = {"__name__", *(name for code in codes for name in code.co_names)}
+    ran = {(code.co_filename, code.co_qualname) for code in codes}
+    for file, scope in scopes.items():
+        narrow[file] = {name: value for name, value in scope.items() if name in used}
+    narrow.functions = [
+        one for one in scopes.functions if (one.__code__.co_filename, one.__code__.co_qualname) in ran
+    ]
+    every = (row[:3] for row in itertools.islice(_walked(narrow, own), _MOST))
+    copies = [*map(id, narrow.values())]
+    rows = [row for row in every if _is_watched(row[1], own) and id(row[1]) not in copies]
+    if any(_STORES in code.co_code[::2] for code in codes):
+        rows += [(str(scope.get("__name__")), scope, _content(scope, own)) for scope in scopes.values()]
+    arrays = (value.nbytes // 64 for _, value, _ in rows if isinstance(value, np.ndarray))
+    weight, left, found = sum(arrays) + sum(1 + len(held) for _, _, held in rows), _LOOKS, list[str]()
+
+    def stepped(frame: Foreign, event: str, argument: Foreign) -> Foreign:
+        nonlocal left
+        if found or frame.f_code.co_filename not in scopes:
+            return None
+        left -= weight
+        found.extend([rows[0][0]] if left < 0 else [way for way, _ in _changes(rows, own)][:1])
+        return stepped
+
+    outer = sys.gettrace()
+    sys.settrace(stepped if rows else outer)
+    try:
+        yield found
+    finally:
+        sys.settrace(outer)
+
+
+def _is_watched(value: Foreign, own: set[Foreign]) -> bool:
+    """Whether lines may change it and change it back."""
+    plain = isinstance(value, dict | list | set | deque | np.ndarray | type)
+    return plain or type(value).__module__ in own
+
+
+_STORES, _LOOKS = dis.opmap["STORE_GLOBAL"], 400_000  # entries that are looked at before lines of a run
 
 
 class _Pictured:
