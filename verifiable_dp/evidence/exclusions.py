@@ -155,7 +155,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     "refusal learns that they are not at the bounds",
     Left.OTHER_DATA: "neighbouring data other than those that were given",
     Left.DATA_TYPES: "data of types other than floats, such as whole numbers: code can tell them apart",
-    Left.OTHER_REPORTS: "what leaves a user besides the first noisy value of each reward",
+    Left.OTHER_REPORTS: "everything that leaves a user except the first noisy value of each reward",
     Left.OTHER_INSTANCES: "instances, horizons and parameters other than those stated here",
 }
 _BRIEF: Mapping[Left, str] = {

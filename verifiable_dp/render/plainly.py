@@ -63,7 +63,7 @@ def _promise(record: Record) -> str:
             start += "By one conversion of several this implies"
             end = " Another conversion or delta gives another epsilon: a difference is not a safety margin."
         else:
-            start += "As all noise is normal, this implies" if claim.rho is not None else "This implies"
+            start += "Because all noise is normal, this implies" if claim.rho is not None else "This implies"
             end = " A different delta gives a different epsilon."
     return (
         f"{start}: changing {words.changed(record)} makes anything seen in "

@@ -72,8 +72,8 @@ def strength(record: Record) -> Strength:
         most, seen = record.epsilon_upper.epsilon, ratio * claim
         caught = "state no epsilon" if unknown else "show nothing"
         caught = caught if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
-        faults = "that fault" if len(missed) == 1 else "those faults"
-        alone = f"the tests of those premises missed {faults}" if missed else f"the tests alone {caught}"
+        faults = "this broken variant" if len(missed) == 1 else "these broken variants"
+        alone = f"but the tests of the premises missed {faults}" if missed else f"the tests alone {caught}"
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
     leak = f"less noise{batches}" if record.power else "a loss at the event tested"
@@ -132,9 +132,9 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
         others = f"other inputs {'rest on the conditional proof' if bounded else 'were not examined'}"
         others = "other inputs: conditional proof" if terse and bounded else others
         if missed:
-            fault = "that fault shows" if missed == 1 else "those faults show"
-            rest = "which only the proof covers" if bounded else "which were not examined"
-            others = f"{fault} only in other runs, {rest}"
+            fault = "this broken variant leaks" if missed == 1 else "these broken variants leak"
+            rest = "covered by the proof alone" if bounded else "not examined"
+            others = f"{fault} only in other runs ({rest})"
         return f"{runs} runs checked exactly; {others}."
     if power.by in ("exact", "shuffle"):
         caught = f"Exact computation catches epsilon {digits(least)}"

@@ -94,7 +94,7 @@ def _compare(file: str, line: int, wanted: str, origin: str) -> None:
         is_loaded = other if wanted in sys.modules else "it was not loaded"
         raise InputError(
             f"target: line {line} of {file!r} imports {wanted}, which its path finds in {origin!r}, but "
-            f"{is_loaded}; rename the file, or mend what fails in it"
+            f"{is_loaded}; rename the file, or fix the error in it"
         )
 
 

@@ -86,7 +86,7 @@ class Exec:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What runs, then all files of the repository that words name; empty if what runs is unknown."""
+        """The program, then all files of the repository in the command; empty if the program is unknown."""
         code, root = _code(self.arguments), _root()
         words = [part for word in self.arguments[1:] for part in (word, word.partition("=")[2])]
         named = [Path(word) for word in words if word and Path(word).is_file()]
@@ -95,7 +95,7 @@ class Exec:
 
     @property
     def file(self) -> Path | None:
-        """The code: the program, or what an interpreter runs, such as Python; None if it is unknown."""
+        """The program or, for an interpreter such as Python, the file that it runs; None if unknown."""
         return next(iter(self.files), None)
 
 

@@ -108,7 +108,7 @@ def test_the_commit_of_a_record(ours):
     shown = "" if ours else " (a, b, c)"
     said = (
         f"commit: the record is from {'0' * 40} with uncommitted changes{shown}; commit the files that run "
-        "and the files that they read, check out all others, submodules too, and audit again"
+        "and the files that they read, check out all others (and submodules), and audit again"
     )
     refused(lambda: wanted._committed(committed(ours, dirty=True, differs=("a", "b", "c", "d"))), said)
     without = said.replace(shown, "")
@@ -317,7 +317,7 @@ SAYS = (
     "Each of these versions of the algorithm has one planted fault, in its privacy. "
     "The audit must catch those that break the promise. This audit caught "
 )
-SUITE = "The catalogue's suite of broken variants, which overlaps with these, has"
+SUITE = "The catalogue's suite of broken variants overlaps with these; it has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 

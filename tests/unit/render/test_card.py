@@ -45,7 +45,7 @@ from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
 MISSED = "last reward not truncated"
-LIMITS = "limits of this evidence, which no declaration closes: test or accept them"
+LIMITS = "limits of this evidence that no declaration removes: test or accept them"
 
 
 @pytest.fixture(scope="module")
@@ -390,7 +390,7 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     assert "the production sampler was not audited" in row["note"]
     own = load("dp-linear")
     own["target"]["kind"] = "release"
-    assert "whether production draws the same is not known" in audited.sampler(Record.of(own))
+    assert "we do not know whether production draws the same noise" in audited.sampler(Record.of(own))
 
 
 # ---------------------------------------------------------------- limits beside wins
@@ -406,8 +406,8 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants, which "
-        f"overlaps with these, has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
+        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants "
+        f"overlaps with these; it has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -425,7 +425,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
     assert "This audit caught 11 of its 12 broken variants. " in page
-    assert "which overlaps with these, has 43: " in page
+    assert "overlaps with these; it has 43: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -633,7 +633,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     assert "for changing one entry of the data" in named.promise
     assert named.promise.endswith("It protects one entry; whether that is a person is not stated.")
     assert named.caveats[0][0] == (
-        "Entries add up: a person with 10 (our example) is less protected, with epsilon 10"
+        "Entries add up: a person with 10 entries (our example) is protected less, with epsilon 10"
     )
     assert named.instance.startswith("Only this instance: bounds = [0, 1]")
 
@@ -740,7 +740,7 @@ def test_a_counterexample_of_another_instance_says_so():
     assert (
         of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8. "
         "Utility was measured with other parameters: horizon 1024 (audited: 8), unless a check names its "
-        "own. It says nothing about the audited ones."
+        "own. This says nothing about the audited parameters."
     )
     record = load("ldp-linear-printed")
     for check in record["checks"]:
@@ -782,7 +782,7 @@ def test_a_baseline_speaks_of_no_noise_that_it_would_draw():
     read = shown("ucb1")[0].partition("Check this record")[2]
     assert "last bits of floating-point noise" not in read
     assert "perfect real-valued noise" not in read
-    assert "Some noise stays hidden" not in read
+    assert "Some noise is hidden" not in read
     assert "last bits of floating-point noise" not in to_markdown(Record.of(load("ucb1")))
     assert "last bits of floating-point noise" in shown("dp-nas")[0]
 
@@ -801,8 +801,9 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
-        "checked exactly; that fault shows only in other runs, which only the proof covers. "
-        "If the premises hold, epsilon is at most 1; the tests of those premises missed that fault."
+        "checked exactly; this broken variant leaks only in other runs (covered by the proof alone). "
+        "If the premises hold, epsilon is at most 1; but the tests of the premises missed this broken "
+        "variant."
     )
     assert strength.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
@@ -915,11 +916,11 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    assert '<a href="#hazards">8 questions</a> (4 can void the promise); so can 3 limits.' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise). 3 limits can void it, too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
     less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
-    assert less.endswith(f"(4 can void the promise: {grave}); so can 2 of 4 limits.")
+    assert less.endswith(f"(4 can void the promise: {grave}). 2 of 4 limits can void it, too.")
     # Where there is room.
     limits = "Production sampler, floating point and timing can void it whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
@@ -1059,7 +1060,7 @@ def test_where_all_is_declared_the_limits_are_left():
     rows = blocks.of(record)["hazards"]
     closed = {h.id for h in nist.HAZARDS if h.declarable}
     for missing, said in (
-        (None, "Consider what no declaration settles: 4 limits "),
+        (None, "Consider the hazards that no declaration settles: 4 limits "),
         ("NIST-H20", "Answer 1 question (1 "),
     ):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]
@@ -1146,8 +1147,8 @@ def test_a_refutation_by_samples_says_how_often_those_are_wrong():
 
 def test_what_a_large_delta_means_is_said():
     """Control: a small one is no caveat."""
-    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): in addition to epsilon, anything seen may "
-    said += "become more likely by 0.001"
+    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): any event may be more likely by 0.001 "
+    said += "than epsilon allows"
     assert of("dp-lin-ucb").caveats[0] == (said, "guarantee")
     assert not any("guidance" in line for line, _ in of("shuffled-linear").caveats)
 
@@ -1184,7 +1185,7 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
         assert "person with 10 " not in text
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
-        assert "a person with 10 (our example) is less protected, with epsilon 10" in text
+        assert "a person with 10 entries (our example) is protected less, with epsilon 10" in text
     row = f"a person with {rounds} (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
@@ -1592,7 +1593,8 @@ def test_regret_at_another_epsilon_is_on_the_first_screen():
     found = summary_card.of(reviewed(record))
     assert found.instance.endswith(
         "Regret was measured with other parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), arms 5 (2), "
-        "horizon 400 to 2000 (64), unless a check names its own. It says nothing about the audited ones."
+        "horizon 400 to 2000 (64), unless a check names its own. "
+        "This says nothing about the audited parameters."
     )
     assert dict(found.answers)["Held?"].endswith(" Regret checks at epsilon 50.")
     assert "agrees with the claims. The checks used epsilon 50, not 1." in " ".join(

@@ -59,16 +59,16 @@ class RegretOptions(TypedDict, total=False):
     runs
         Runs per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs show the need.
     beta
-        The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
+        If given, the bound holds for each run with probability at least 1 - beta, instead of for the mean.
     gap
         Gap of the instance on which rates are measured, in units of the range of rewards; .25 if None, or up
         to .9 if pilot runs show the need.
     values
         Values at which rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
-        A rival: the mean regret of `target` times `factor` (1 by default) is claimed to be at most the mean
-        regret of the rival. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and
-        `parameters`, where it accepts them.
+        A rival, and the claim that its mean regret is at least `factor` (1 by default) times that of
+        `target`. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and those of
+        `parameters` that it accepts.
     rival_parameters
         Parameters of the rival that differ from those of `target`, by name.
     request, cage

@@ -194,7 +194,7 @@ class Machine:
         after = self.algorithm.decide(state.take(index), query.take(index), _releases(node, removed))
         if not _all_alike(after):
             raise UnsupportedError(
-                "algorithm: its decisions depend on more than which releases lie beyond the margin"
+                "algorithm: its decisions depend on something other than which releases exceed the margin"
             )
         return after.take(index[:1])
 
