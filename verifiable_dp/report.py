@@ -215,7 +215,7 @@ class Report:
 
     @property
     def printed(self) -> bool:
-        """Whether the target is an algorithm as printed, if the default variant corrects it."""
+        """Whether the target is a printed listing that the default variant corrects."""
         return words.is_printed(self.parsed)
 
     def to_json(self) -> str:

@@ -1,7 +1,7 @@
 """Noise sources: the only way for data to become public.
 
-A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source,
-which returns the released value. A source is a function of the draw; a source that modifies another source
+A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source, and the
+source returns the released value. A source is a function of the draw; a source that modifies another source
 wraps it. So the same mechanism works for every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;

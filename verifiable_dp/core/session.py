@@ -22,7 +22,7 @@ from verifiable_dp.core.validate import InputError, JsonDict
 
 
 class Session:
-    """One run of an algorithm, whose rewards you supply.
+    """One run of an algorithm on rewards that you supply.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Session:
     key
         A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
     counter
-        A counter kept outside the file, by which we recognise and refuse older copies of the file; see
+        A counter outside the file; with it, we recognise and refuse older copies of the file; see
         `rights.Counter`.
     tick
         If above 0, `update` returns a whole multiple of this many seconds after its call; if 0, as soon as it
@@ -298,7 +298,7 @@ class Session:
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> Self:
-        """Return the session stored in a file, which continues as if it had never been interrupted.
+        """Return the session stored in a file; it continues as if it had never been interrupted.
 
         Parameters
         ----------

@@ -116,7 +116,7 @@ class Auditor:
         computation.
     worst_cost
         `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
-        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
+        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, because it
         releases exact values.
     """
 

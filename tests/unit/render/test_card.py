@@ -256,14 +256,13 @@ def test_intervals_say_what_they_rest_on():
 def test_which_counterexample_can_be_run_again_is_said():
     """Of another instance, or of this one; control: of samples there is no run."""
     here = "a replayed run of this instance has exactly that loss."
-    assert f"{here} The record keeps another run, below, with horizon = 16: loss 1.014, claimed 1." in (
-        of("adaptive-tree-printed").interval
-    )
+    kept = "The record contains another run, shown below, with horizon = 16: loss 1.014, claimed 1."
+    assert f"{here} {kept}" in of("adaptive-tree-printed").interval
     again = f"{here} It is the counterexample below, and can be run again: verify --rerun."
     assert again in of("dp-robust-ucb-printed").interval
     record = load("dp-robust-ucb-printed")
     record["counterexamples"][0]["loss"] /= 2
-    kept = "The record keeps another run, below: loss 0.5563, claimed 1. Both can be run again"
+    kept = "The record contains another run, shown below: loss 0.5563, claimed 1. Both can be run again"
     assert kept in bounds.interval(Record.of(record))
     assert "run again" not in of("ucb1").interval
     assert "does not keep that run" not in shown("adaptive-tree-printed")[0]
@@ -1337,7 +1336,7 @@ def test_what_guidance_calls_large_is_called_so(name, large):
 def test_checks_of_another_setting_are_counted_apart():
     """Control: what has no such setting, and what was audited with the other one."""
     apart = (
-        "5 of 5 checks agree; 4 of 4 keep a bound that we chose to fit, not proved, "
+        "5 of 5 checks agree; 4 of 4 keep a bound that we fitted and did not prove, "
         "4 of them for another base (tsallis-inf)"
     )
     record = load("dp-adversarial")
@@ -1643,18 +1642,18 @@ def test_lemmas_and_bounds_that_were_chosen_to_fit_are_no_checks_of_regret():
     assert regrets.sentence(Record.of(record)) == "3 of 3 checks agree with our derivations."
     claims["learns"]["source"]["basis"] = "chosen"
     assert regrets.sentence(Record.of(record)) == (
-        "2 of 2 checks agree with our derivations; 1 of 1 keeps a bound that we chose to fit, not proved."
+        "2 of 2 checks agree with our derivations; 1 of 1 keeps a bound that we fitted and did not prove."
     )
     claims["definite"]["about"] = "lemma"
     assert regrets.agreeing(Record.of(record)) == (
-        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 keeps a bound that we chose to fit, not "
-        "proved"
+        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 keeps a bound that we fitted and did not "
+        "prove"
     )
     claims["ellipsoid"]["about"] = "lemma"
     assert regrets.agreeing(Record.of(record)).startswith("2 of 2 checks on lemmas agree; 1 of 1 keeps")
     record["regret"]["checks"] = record["regret"]["checks"][2:]
     assert regrets.sentence(Record.of(record)) == (
-        "1 of 1 check keeps a bound that we chose to fit, not proved."
+        "1 of 1 check keeps a bound that we fitted and did not prove."
     )
     record["regret"]["checks"][0]["result"]["verdict"] = "vacuous"
     assert regrets.sentence(Record.of(record)).startswith("0 of 0 checks that can fail agree with ")

@@ -33,15 +33,15 @@ class RegretOptions(TypedDict, total=False):
     ----------
     bound
         Claimed upper bound on the mean pseudo-regret at the horizon: a number, or
-        `bound(gaps, horizon, ...)` with gaps (K,), whose other parameters receive `n_arms` and the
-        algorithm's parameters by name; or ``file.py:function``.
+        `bound(gaps, horizon, ...)` with gaps (K,); we pass `n_arms` and the algorithm's parameters to its
+        other parameters by name; or ``file.py:function``.
     scaling
         Claimed rates, each with everything else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
         ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
         the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
-        of T or K between 0 and 1 is a claim about the worst instance, whose gap we search for at each T,
-        unless `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs
-        that you do not give.
+        of T or K between 0 and 1 is a claim about the worst instance: we search for its gap at each T, unless
+        `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs that
+        you do not give.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
         for wide gaps, a near tie and equal gaps. If the bound is a function, None adds the instance on which
