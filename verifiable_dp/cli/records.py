@@ -81,8 +81,8 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     """Add declarations of your deployment to a record.
 
     No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
-    declarations in RECORD; apart from these, only the digest changes. RECORD itself is never overwritten,
-    because others may hold its digest or signature.
+    declarations in RECORD. Otherwise only the digest changes. RECORD itself is never overwritten, because
+    others may hold its digest or signature.
     """
     from verifiable_dp.report import Report
 

@@ -57,7 +57,7 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
         "the user's own action",
     ),
     Implied.REACTIONS: (
-        "adaptive data, which depend on earlier outputs: none of our runs used any",
+        "data that adapt to earlier outputs: none of our runs used such data",
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),

@@ -161,7 +161,7 @@ class Machine:
         slopes = [(more[2] - released) / step for more, step in zip(seen[1:], added, strict=True)]
         linear = len(slopes[0].shape) == 2 and np.allclose(slopes[0], slopes[1], 1e-9, 0, equal_nan=True)
         if not linear or not (slopes[0][~np.isnan(slopes[0])] > 0).all():
-            raise UnsupportedError("algorithm: it changes what it releases after the noise is added")
+            raise UnsupportedError("algorithm: it changes its releases after it adds the noise")
         factor = np.where(np.abs(slopes[0][0] - 1) < 1e-9, 1.0, slopes[0][0])
         return after, probe, released, factor
 
