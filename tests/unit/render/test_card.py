@@ -732,8 +732,8 @@ def test_a_counterexample_of_another_instance_says_so():
     assert found.interval == (
         "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record "
         "contains another run, shown below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = "
-        "400: loss 40, claimed 20. Both can be run again: verify --rerun. An upper bound of 2 was computed. It is above "
-        "the claim, so the record does not count it; nothing contradicts its premises."
+        "400: loss 40, claimed 20. Both can be run again: verify --rerun. An upper bound of 2 was computed. "
+        "It is above the claim, so the record does not count it; nothing contradicts its premises."
     )
     assert found.instance.endswith("horizon = 1000.")
     assert (
