@@ -138,8 +138,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     ),
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for numbers of runs other than {one_of(values['sizes'])}; for these numbers, we compared "
-        "the runs by their position in the call"
+        f"calls for numbers of runs other than {one_of(values['sizes'])}; we compared runs by their "
+        "position only in calls for these numbers"
     ),
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",

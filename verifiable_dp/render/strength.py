@@ -79,7 +79,7 @@ def strength(record: Record) -> Strength:
     leak = f"less noise{batches}" if record.power else "a loss at the event tested"
     exact = record.power is None or record.power.by in ("exact", "shuffle")
     alone = "" if exact else "by samples alone, "
-    mark = f"{alone}{leak} is caught from epsilon {digits(ratio * claim)} upwards"
+    mark = f"{alone}{leak} is caught at epsilon {digits(ratio * claim)} or more"
     if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
     none = "no epsilon is known to be caught" if unknown else "no leak is known to be caught"
@@ -120,7 +120,7 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
     if not power:
         seen = record.detectable
         if seen is None or float(seen) == math.inf or conclude.constant(record.checks):
-            return "No leak, however large, is known to be caught by the tests."
+            return "We know of no leak, however large, that the tests would catch."
         return (
             f"The test that was made would catch a loss of {digits(seen)}{_times(seen, claim)} at its event "
             "with 95 % probability."

@@ -147,7 +147,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught from epsilon 8 upwards."
+        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught at epsilon 8 or more."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -157,8 +157,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
     assert (
-        of("shuffled-linear").strength.mark
-        == "less noise in all batches is caught from epsilon 4.004 upwards"
+        of("shuffled-linear").strength.mark == "less noise in all batches is caught at epsilon 4.004 or more"
     )
     missed = strength.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "a total leak was missed"
@@ -178,7 +177,7 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     record["power"], record["detectable"] = None, "inf"
     found = strength.strength(Record.of(record))
     assert found.words == (
-        "No leak, however large, is known to be caught by the tests. If the premises hold, epsilon is at "
+        "We know of no leak, however large, that the tests would catch. If the premises hold, epsilon is at "
         "most 2; the tests alone show nothing."
     )
     assert (found.state, found.full, found.mark) == ("weak", 0, "no leak is known to be caught")
@@ -451,7 +450,7 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     assert limits.of(Check.read(check)) == []
     check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
     (said,) = limits.of(Check.read(check))
-    assert said.startswith("the 95 % lower bound 1.001 is above the claim of 1, which is not a refutation:")
+    assert said.startswith("the 95 % lower bound 1.001 is above the claim of 1; this is not a refutation:")
     assert said in html.unescape(re.sub("</?span[^>]*>", "", render(Record.of(record), drawn=False)))
     assert said in to_markdown(Record.of(record)).replace("\\", "")
     check["result"]["verdict"] = "refuted"
@@ -1282,7 +1281,7 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
     seen = f"{record['detectable']:.4g}"
     assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
     mark = strength.strength(unmeasured).mark
-    assert mark == f"a loss at the event tested is caught from epsilon {seen} upwards"
+    assert mark == f"a loss at the event tested is caught at epsilon {seen} or more"
     bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
     assert decision(Record.of(bounded)).ratio == pytest.approx(1)
 
