@@ -188,7 +188,7 @@ def test_regret_is_a_sentence():
     assert said == (
         "25 of 25 checks on regret that can fail and 3 of 3 on lemmas agree with the stated bounds (6 of 7 "
         "are partly our own). 1 more "
-        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times what was measured "
+        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times the measured value "
         "would pass."
     )
     record = load("dp-se")
@@ -663,7 +663,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
 def test_a_person_has_no_more_rounds_than_the_run():
     assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
     people = [line for line, _ in of("tree-sum").caveats if "a person with" in line]
-    assert people == ["Values add up: a person with 5 (our example) is less protected, with epsilon 5"]
+    assert people == ["Values add up: a person with 5 values (our example) is protected less, with epsilon 5"]
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
@@ -677,7 +677,8 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     people = [
         line for line, _ in of("shuffled-linear", target=load("shuffled-linear")["target"] | few).caveats
     ]
-    said = "Rounds add up: a person with 2 (our example) is less protected, with epsilon 8 and delta 5.56e-05"
+    said = "Rounds add up: a person with 2 rounds (our example) is protected less, "
+    said += "with epsilon 8 and delta 5.56e-05"
     assert said in people
     assert not any("says nothing" in line for line, _ in of("dp-se").caveats)
 
@@ -686,7 +687,7 @@ def test_a_refuted_promise_leaves_nobody_a_guarantee():
     lines = [line for line, _ in of("dp-linear-printed").caveats]
     assert lines[0].startswith("The claim is false: nobody has the protection that it promises")
     assert not any("follows from it" in line for line in lines)
-    assert not any("is less protected" in line for line in lines)
+    assert not any("is protected less" in line for line in lines)
 
 
 def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
@@ -1036,8 +1037,8 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     assert "people with several rounds" in yours.words
     assert "systemic bias" in left.words
     assert yours.words.startswith(
-        "8 for your team to settle in a declaration (verifiable-dp declare). Can void the promise: other "
-        "releases, trust, "
+        "8 hazards for your team to settle in a declaration (verifiable-dp declare). Can void the promise: "
+        "other releases, trust, "
     )
     assert left.words.startswith(f"4 {LIMITS}. Can void ")
     assert f"4 {LIMITS}. " in shown("dp-se")[0]
@@ -1178,12 +1179,12 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     """Control: where nothing is declared, the example is named as one."""
     declared = {"contribution": {"max_rounds_per_user": rounds}}
     for text in renderings_of(load("dp-se") | {"declarations": declared}):
-        assert f"a person with {rounds} (as declared) is less protected, with epsilon {rounds}" in text
+        assert f"a person with {rounds} rounds (as declared) is protected less, with epsilon {rounds}" in text
         assert "our example" not in text
         assert "person with 10 " not in text
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
-        assert "a person with 10 entries (our example) is protected less, with epsilon 10" in text
+        assert "a person with 10 rounds (our example) is protected less, with epsilon 10" in text
     row = f"a person with {rounds} (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
@@ -1462,7 +1463,7 @@ def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
     tested["statistics"] |= {"k0": 9, "n0": 9, "k1": k1, "n1": 8}
     made = Record.of(record)
     assert decision(made).strength == state
-    assert ("No leak, however large" in strength.brief(made)) == (state == "weak")
+    assert ("We know of no leak, however large" in strength.brief(made)) == (state == "weak")
     assert ("happened in every run" in words.detected(made)) == (state == "weak")
 
 
@@ -1673,6 +1674,8 @@ def test_holes_are_part_of_what_a_team_has_to_settle():
     """Control: without a hole."""
     record = load("dp-se") | {"declarations": {"data_security": {"encrypted": False}}}
     yours = summary_card.of(reviewed(record)).hazards[0]
-    assert yours.head.startswith("8 for your team to settle in a declaration (verifiable-dp declare), 1 of ")
+    assert yours.head.startswith(
+        "8 hazards for your team to settle in a declaration (verifiable-dp declare), 1 of "
+    )
     assert yours.head.endswith(" of them declared as a hole")
     assert of("dp-se").hazards[0].head.endswith("(verifiable-dp declare)")

@@ -384,7 +384,7 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
     assert re.findall(r"[^>]*the same record as[^<]*", page) == [
         "zz/again.json: the same record as dp-ucb/record.json"
     ]
-    assert "5 records (1 is a copy of another), 1 of them of algorithms exactly as printed" in page
+    assert "5 records (1 is a copy of another), 1 of them about algorithms exactly as printed" in page
 
 
 @pytest.mark.slow
