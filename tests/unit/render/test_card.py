@@ -1185,7 +1185,7 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
         assert "a person with 10 rounds (our example) is protected less, with epsilon 10" in text
-    row = f"a person with {rounds} (as declared)"
+    row = f"a person with {rounds} rounds (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
     assert f"| A person with {rounds} rounds (as declared) | epsilon" in annex
