@@ -91,7 +91,7 @@ def test_what_is_audited_lies_in_the_folder_that_is_compared(folder, tmp_path_fa
     assert run(folder, *asked, *options).exit_code in (0, 1, 3)
     assert run(folder, "judge", "whole", "--source", folder).exit_code in (0, 3)
     done = run(folder, "judge", "whole", "--source", other)
-    assert (done.exit_code, "which is not below" in done.stderr) == (2, True)
+    assert (done.exit_code, "which is not in" in done.stderr) == (2, True)
 
 
 def test_nothing_of_the_commit_may_be_missing(linked):
@@ -626,7 +626,7 @@ def test_a_file_of_the_same_name_is_another_one(folder, monkeypatch):
     (folder / "decoy").mkdir()
     monkeypatch.chdir(folder / "decoy")
     RecordOrigin(commit=head(folder)).check(other)
-    with pytest.raises(InputError, match=r"from here a\.py is decoy/a\.py"):
+    with pytest.raises(InputError, match=r"in this folder a\.py means decoy/a\.py"):
         RecordOrigin(commit=head(folder)).check(record)
 
 
@@ -794,7 +794,7 @@ def test_the_program_of_a_command_is_compared(tmp_path):
     assert "with uncommitted changes (mech.py)" in said[0]
     assert "source: mech.py differs from the file that was audited" in said[1]
     of, said = judged("whole", command=f"{code}/mech.py")
-    assert "which is not below" in said[1]
+    assert "which is not in" in said[1]
     of, said = judged("unknown", command=f"nice {code}/mech.py params.json")
     assert of == {}
     assert all("we cannot tell which file 'nice" in one for one in said)
