@@ -215,7 +215,7 @@ class Report:
 
     @property
     def printed(self) -> bool:
-        """Whether the target is an algorithm as printed, which the default variant corrects."""
+        """Whether the target is a printed listing that the default variant corrects."""
         return words.is_printed(self.parsed)
 
     def to_json(self) -> str:
@@ -395,7 +395,7 @@ class Report:
         return [f"  again: {again or f'verifiable-dp verify {where} --rerun'}"]
 
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """The report as a terminal shows it; each line begins with words of this program.
+        """The report as a terminal shows it; each line begins with this program's own words.
 
         Parameters
         ----------

@@ -374,5 +374,5 @@ def plan(scale: float) -> StudyPlan:
 
 
 STUDY = Study(
-    "S5", "Every claimed rate in each of its symbols, and the choice of a private bandit", OURS, plan
+    "S5", "Every claimed rate in each of its parameters, and the choice of a private bandit", OURS, plan
 )

@@ -596,7 +596,7 @@ def test_a_record_that_does_not_hold_as_it_is_written_is_no_verdict(folder, monk
     monkeypatch.setattr("verifiable_dp.core.files.write_text", alters)
     done = run(folder, *given)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "no longer holds the record" in done.stderr
+    assert "no longer contains the record" in done.stderr
 
 
 def test_workers_of_a_child_have_a_tracker_of_their_own():

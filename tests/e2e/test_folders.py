@@ -145,7 +145,7 @@ def test_what_cannot_be_compared(base):
     assert "is not a folder" in refused(base, "diff", "first", record)
     assert "is not a folder" in refused(base, "diff", "none", "second")
     assert "cannot be read" in refused(base, "diff", "none", record)
-    assert "without works only with two folders" in refused(base, "diff", record, record, "--without", "x")
+    assert "--without works only with two folders" in refused(base, "diff", record, record, "--without", "x")
     assert "no file to compare" in refused(base, "diff", "first", "second", "--without", "*")
     (base / "empty").mkdir()
     assert "no file to compare" in refused(base, "diff", "empty", "empty")

@@ -60,7 +60,7 @@ def test_render_writes_every_format(folder):
         (["edited.json", "--to", "html", "--out", "o"], "edited or corrupted"),
         (["none.json", "--to", "html", "--out", "o"], "cannot be read"),
         (["wrong.json", "--to", "docx", "--out", "o"], "to must be one of compliance, dpia, github, html"),
-        (["wrong.json", "--to", "pdf"], "out must be given"),
+        (["wrong.json", "--to", "pdf"], "--out must be given"),
         (["wrong.json", "--to", "html", "--out", "wrong.json/o"], "cannot be created: File exists"),
         (
             ["wrong.json", "--to", "html", "--to", "junit", "--out", "o"],

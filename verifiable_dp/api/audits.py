@@ -59,7 +59,7 @@ def audit(
     progress: Progress = silent,
     **options: Unpack[AuditOptions],
 ) -> Report:
-    """Test a privacy promise, and write down the evidence.
+    """Test a privacy promise, and record the evidence.
 
     Your own code runs in a child process, a copy of this one. Its changes do not reach this process, and
     there is no verdict if the code ends the child process.
@@ -77,11 +77,11 @@ def audit(
         name.
     declarations
         Path of a TOML file that describes the deployment (`verifiable-dp init` writes a template), or its
-        values. The record keeps them, marked as declared.
+        values. The record contains these values, marked as declared.
     checkpoint
-        File that keeps finished steps: after an interruption, the same call continues from it.
-        The file stays until you remove it, so nothing is lost before you save the report. In a cage, an
-        algorithm of another package keeps no steps, because its code would have to write the file.
+        File for finished steps: after an interruption, the same call continues from it. The file stays until
+        you remove it, so nothing is lost before you save the report. In a cage, we save no steps for an
+        algorithm of another package, because its code would have to write the file.
     in_process
         Whether your own code runs in this process, for debugging; the record says so. The code also runs here
         if a child process cannot be started safely; the record says why.

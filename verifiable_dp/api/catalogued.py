@@ -46,9 +46,9 @@ def restore(
     path
         The path that was given to `Session.save`.
     epsilon, delta
-        The promise that the session must have; epsilon is None for a baseline, which promises nothing.
+        The promise that the session must have; epsilon is None for a baseline without a promise.
     noise, seeded, key, counter
-        See `Session.restore`, which also accepts algorithms that are not in the catalogue, and compares every
+        See `Session.restore`, a method that also accepts algorithms outside the catalogue, and compares every
         parameter.
 
     Returns

@@ -119,9 +119,7 @@ def given_parameters(parameters: Json | None, given: Json) -> Json:
     """The parameters of a catalogue algorithm; none may also be given as a separate argument."""
     for name in parameters or {}:
         if given.get(name) is not None:
-            raise InputError(
-                f"parameters must not contain {name}, which is also given as an argument of its own"
-            )
+            raise InputError(f"parameters must not contain {name}, because it is also a keyword argument")
     return parameters or {}
 
 

@@ -94,9 +94,7 @@ def of_strangers(draft: Json, asked: Json) -> None:
     stated = {**source.get("loads", {}), source["path"]: source["sha256"]}
     for place, digest in stated.items():
         if digest and digest not in known and digest != _digest_of(place):
-            raise InputError(
-                f"target: its process names {place!r} as its code, which is not one of the files that we run"
-            )
+            raise InputError(f"target: its process names {place!r} as its code, but we do not run that file")
 
 
 def _digest_of(place: str) -> str:

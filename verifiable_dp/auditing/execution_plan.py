@@ -82,8 +82,8 @@ def _allowance(
         about = duration(allowed.each * allowed.runs)
         if allowed.each * allowed.runs > 5:
             progress(
-                f"one {what} takes {duration(allowed.each)}: this audit makes up to {allowed.runs}, which "
-                f"takes about {about}"
+                f"one {what} takes {duration(allowed.each)}: this audit makes up to {allowed.runs}, "
+                f"about {about} in total"
             )
         if allowed.runs < LEAST_RUNS:
             raise InputError(
@@ -124,9 +124,8 @@ OWN_RANDOMNESS = (
 )
 
 OTHER_LAW = (
-    "the runs of a call for several have a different distribution from those of calls for one, and we "
-    "tested only the latter; give the function that makes one run (play or release_one), or give all runs "
-    "of a call the same distribution"
+    "runs have a different distribution if a call makes several, and we tested only calls for one run; give "
+    "the function that makes one run (play or release_one), or give all runs of a call the same distribution"
 )
 UNLIKE = (
     "the results change if we reset the code's own generators for each run, as this audit does, so its "

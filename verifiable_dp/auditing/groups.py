@@ -59,7 +59,7 @@ def widened(pair: AnyPair, size: int, arms: IntArray) -> Pair:
     """
     if not isinstance(pair, Pair):
         raise InputError(
-            "pairs: an adaptive adversary has one challenge round, which cannot be extended to a group"
+            "pairs: an adaptive adversary has only one challenge round, so it cannot be extended to a group"
         )
     if not _of_one_event(pair):
         if pair.size > size:

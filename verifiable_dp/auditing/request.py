@@ -61,8 +61,8 @@ class AuditOptions(TypedDict, total=False):
         a mechanism.
     budget
         ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each budget
-        stands for a number of runs. A number of seconds also limits the time, and each named budget has a
-        time limit for slow code. If a time limit shrinks the audit, the record says so.
+        means a number of runs. A number of seconds also limits the time, and each named budget has a time
+        limit for slow code. If a time limit shrinks the audit, the record says so.
     runs
         For your own code: total number of plays (for a mechanism, 150 draws per play); overrides the budget,
         see docs/targets.md.
@@ -90,8 +90,8 @@ class AuditOptions(TypedDict, total=False):
         Whether to also audit the floats that a mechanism's sampler returns: their last bits can tell inputs
         apart unless the sampler prevents it. If False, we treat the noise as real numbers.
     own_neighbours
-        Whether a mechanism that is given as text or as a command may supply the neighbouring data itself: its
-        code then decides on which inputs it is tested.
+        Whether a mechanism that you name as text or as a command may supply the neighbouring data itself. If
+        so, its code decides on which inputs we test it.
     adjacency
         For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
         bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for
@@ -111,8 +111,8 @@ class AuditOptions(TypedDict, total=False):
         Whether to also bound delta at many epsilons, and epsilon at many deltas; always done with `rho` or
         `mu`.
     request
-        File with the request: what the audit is to answer. The file is written before the target's code runs
-        or, if it already exists, compared with this call. The record always holds a copy.
+        File with the request, the question that the audit answers. We write this file before the target's
+        code runs or, if it already exists, compare it with this call. The record always contains a copy.
     cage
         Isolation of a user's code on Linux: ``none`` (the default), ``best`` (as far as this system supports
         it: no root rights, no network, no other processes, no files except its own temporary ones, and

@@ -250,7 +250,7 @@ class Checkpoint:
         """Refuse what was made of other files than those that are there now."""
         for name, digest in self._read_before.items():
             if not self._root or opened_now(Path(self._root), name) != digest:
-                why = f"its code read {name!r}, which has changed; remove it or name another file"
+                why = f"its code read {name!r}, which has changed; remove or rename the checkpoint"
                 raise OtherAuditError(self._words(f"belongs to another audit: {why}"))
         self._opened |= self._read_before
 

@@ -364,7 +364,7 @@ def unanswered(entry: Entry, folder: Path, record: Record) -> str:
     except InputError as error:
         return str(error)
     why = asked.difference(wanted, of_code=False)
-    return why and f"its record answers another question than the file of the campaign asks: {why}"
+    return why and f"its record does not answer the question in the campaign file: {why}"
 
 
 def arguments(entry: Entry) -> tuple[api.Target, JsonDict]:

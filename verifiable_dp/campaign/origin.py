@@ -132,8 +132,8 @@ class RecordOrigin:
         stated = msgspec.structs.replace(record, declarations=asked.declarations)
         if (holes := decision(stated).holes) and not decision(record).holes:
             raise InputError(
-                f"request: it declares what voids the promise ({', '.join(holes)}), and the record does not; "
-                "audit again with the declarations of today"
+                f"request: its declarations void the promise ({', '.join(holes)}), but the record's do not; "
+                "audit again with the current declarations"
             )
 
     def _fresh(self, record: Record, asked: RequestEntry | None) -> None:
@@ -156,7 +156,7 @@ class RecordOrigin:
             which = f" ({', '.join(differs[:3])})" if differs else ""
             raise InputError(
                 f"commit: the record is from {facts.commit} with uncommitted changes{which}; commit the "
-                "files that run and the files that they read, check out all others, submodules too, and "
+                "files that run and the files that they read, check out all others (and submodules), and "
                 "audit again"
             )
 
@@ -172,8 +172,8 @@ class RecordOrigin:
         wanted, *others = (os.path.relpath(one / named, top).replace(os.sep, "/") for one in folders)
         if (there := target.place) is not None and there not in (wanted, *others):
             raise InputError(
-                f"commit: the record is about {there}, and from here {named} is {wanted}; judge in the "
-                "folder of a checkout in which it was audited"
+                f"commit: the record is about {there}, but in this folder {named} means {wanted}; "
+                "judge in the same folder of a checkout as the audit"
             )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
@@ -183,14 +183,14 @@ class RecordOrigin:
             begun = [Path(record.target.source.path)] if whole is None else asking.places_in(whole)
             if not begun:
                 raise InputError(
-                    f"source: we did not find {record.target.name} from {str(source)!r}; give the folder in "
-                    "which its package lies, such as src, or set PYTHONPATH"
+                    f"source: {record.target.name} is not in {str(source)!r}; give the folder that "
+                    "contains its package, such as src, or set PYTHONPATH"
                 )
             for place in begun:
                 if not place.resolve().is_relative_to(Path.cwd().resolve()):
                     raise InputError(
-                        f"source: the record is about {str(place)!r}, which is not below {str(source)!r}; "
-                        "audit it by a path or a module name that begins there"
+                        f"source: the record is about {str(place)!r}, which is not in {str(source)!r}; "
+                        "audit it by a path or a module name that starts in that folder"
                     )
             if whole is None:
                 known = {record.target.source.path: record.target.source.sha256}
@@ -205,14 +205,14 @@ class RecordOrigin:
                 and not read_in.commit
             ):
                 raise InputError(
-                    f"source: {str(source)!r} is below the top of its repository, and the audit was in none: "
-                    "what the code read above it is not known; audit in a checkout"
+                    f"source: {str(source)!r} is only part of a repository, and the audit was in none, "
+                    "so we do not know what the code read above this folder; audit in a checkout"
                 )
             root = Path("" if whole is None else asking.root_in(whole))
             if not Path.cwd().resolve().is_relative_to(root.resolve()):
                 raise InputError(
-                    f"source: {str(root)!r}, in which the code lies, is a repository within {str(source)!r}: "
-                    "what the code read outside of it is not known; audit in that folder, and give it"
+                    f"source: the code is in {str(root)!r}, a repository within {str(source)!r}, so we do "
+                    "not know what it read outside that repository; audit in that folder, and give it"
                 )
             read = dict(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}

@@ -330,7 +330,7 @@ def audit(
     help="With contexts: how users and their rewards are drawn (default: linear).",
 )
 @_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure a rate at these values.")
-@click.option("--gap", type=float, help="Gap between the best arm and the others when a rate is measured.")
+@click.option("--gap", type=float, help="Gap between the best arm and the others, for measuring a rate.")
 @click.option("--runs", type=int, help="Runs at each point (default: set by --budget).")
 @click.option("--beta", type=float, help="Largest probability that a run exceeds the bound.")
 @click.option(

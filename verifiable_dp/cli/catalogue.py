@@ -293,7 +293,7 @@ def reproduce(
     """Run the experiments of the papers again (S1 to S6).
 
     Without a NAME, runs all of them. Writes figures, tables and verdicts; after an interruption, the same
-    command continues. Exit status: 1 if a verdict differs from the known one at full size, else 0.
+    command continues. Exit status: 1 if a verdict differs from the known full-size verdict, else 0.
     """
     from verifiable_dp.campaign import reproduction
     from verifiable_dp.registry import study
@@ -332,8 +332,8 @@ def errata(
 ) -> None:
     """Show statements of the papers that fail as printed.
 
-    Each holds once corrected. All are shown if no NAME is given. Exit status 1 if the evidence does not
-    confirm one of them, else 0.
+    Each statement holds once corrected. Without a NAME, shows all of them. Exit status: 1 if the evidence
+    does not confirm one of them, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -403,13 +403,13 @@ def mutants(
     reports: Path | None,
     **asked: Given,
 ) -> None:
-    """Audit broken variants of the algorithms: which are caught?
+    """Audit broken variants of the algorithms, and count those caught.
 
     With --reports, adds the results of each algorithm to its record in that folder. This changes the digest
     of the record, so sign it again.
 
     Exit status: 1 if a missed variant has a true epsilon of at least 1.25 times the claim, else 0. With
-    --against, 3 if a variant caught in the older table is missed; then nothing is written.
+    --against: 3, and nothing is written, if a variant caught in the older table is missed now.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines

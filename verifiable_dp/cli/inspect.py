@@ -33,7 +33,7 @@ from verifiable_dp.core.validate import Given
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Show how an audit would call TARGET, and what is missing.
 
-    Imports TARGET, your own code, and if it is a class, creates one instance; runs it only with --play. Exit
+    Imports your own code and, if TARGET is a class, creates one instance. Runs TARGET only with --play. Exit
     status: 0 if TARGET can be audited, 2 if something is missing.
     """
     from verifiable_dp.core.contexts import Contexts, shape_of

@@ -44,7 +44,7 @@ def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
         for one in found.baseline.new(name, report):
             say(f"new: {one.words} is not in the baseline; fix it, or add it with --write-baseline")
     for one in found.baseline.gone(reports.items()):
-        say(f"gone: {one.words} was not found any more; --write-baseline removes it from the baseline")
+        say(f"gone: {one.words} no longer occurs; --write-baseline removes it from the baseline")
 
 
 def _not_pushed(folder: Path, reports: Mapping[str, Report]) -> dict[str, str]:

@@ -81,7 +81,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     """Add declarations of your deployment to a record.
 
     No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
-    declarations in RECORD and changes only the digest. RECORD itself is never overwritten, because
+    declarations in RECORD. Otherwise only the digest changes. RECORD itself is never overwritten, because
     others may hold its digest or signature.
     """
     from verifiable_dp.report import Report
@@ -106,7 +106,7 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
         for name, other in kept.items():
             linked = path.exists() and other.exists() and path.samefile(other)
             if linked or path.resolve() == other.resolve():
-                raise InputError(f"path: {str(path)!r} is {name}, which is not overwritten")
+                raise InputError(f"path: {str(path)!r} is {name}; we do not overwrite it")
         if path.resolve() in [before.resolve() for before in written[:number]]:
             raise InputError(f"path: {str(path)!r} is given twice")
 
@@ -284,7 +284,7 @@ def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
 
     if record.is_dir():
         if out is not None or to != "detached":
-            raise InputError("out and to work only with a single record")
+            raise InputError("--out and --to work only with a single record")
         whole = manifest.of(record)
         path = record / manifest.NAME
         for place, content in ((path, text(whole)), (Path(f"{path}.sig"), signing.sign(whole, key))):
@@ -337,8 +337,8 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
 def keygen(prefix: Path) -> None:
     """Make a key pair for signing records.
 
-    Writes Ed25519 keys: PREFIX.pem for `sign`, which you keep secret, and PREFIX.pub for `verify`, which you
-    give to others. Existing files are not overwritten.
+    Writes Ed25519 keys: PREFIX.pem for `sign`, to be kept secret, and PREFIX.pub for `verify`, to be
+    given to others. Existing files are not overwritten.
     """
     from verifiable_dp.record.signing import keygen as make
 
@@ -380,9 +380,9 @@ def _verified(path: Path) -> Json:
 @click.option("--url", default="", help="For in-toto: URL of the CI run (default: the one in the record).")
 @key_option
 def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, key: tuple[Path, ...]) -> None:
-    """Show a record as a page, document or findings for tools.
+    """Turn a record into a page, a document or findings for tools.
 
-    The record is verified first. Exit status: 2 if it is invalid, else 0, whatever the verdict.
+    The record is verified first. Exit status: 2 if the record is invalid, else 0, whatever the verdict.
     """
     from verifiable_dp.core.files import write_bytes
     from verifiable_dp.core.validate import InputError
@@ -391,9 +391,9 @@ def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, k
 
     check_outputs(*out)
     if "pdf" in to and not out:
-        raise InputError("out must be given: a terminal cannot show a PDF")
+        raise InputError("--out must be given: a terminal cannot show a PDF")
     if out and len(out) != len(to):
-        raise InputError(f"out must be given once for each --to, got {len(out)} for {len(to)}")
+        raise InputError(f"--out must be given once for each --to, got {len(out)} for {len(to)}")
     places = out or [None] * len(to)
     keys = keyring(key)
     made = [
@@ -417,9 +417,9 @@ def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...])
     """Compare two records, or two folders.
 
     Shows what changed: verdicts, claims, checks, numbers. Exit status: 0 same or better, 1 worse, 2 a record
-    is invalid, 3 the records cannot be compared, because targets or kinds of claims differ.
+    is invalid, 3 the records cannot be compared (different targets or kinds of claims).
 
-    Folders are compared file by file, ignoring what only identifies a run, such as its time and machine. Exit
+    For folders, compares each file, ignoring fields that identify a run, such as its time and machine. Exit
     status: 0 if all files are the same, else 1.
     """
     import json
@@ -446,9 +446,9 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
         return folders.compare(old, new, without=without)
     if old.is_dir() or new.is_dir():
         other = new if old.is_dir() else old
-        raise InputError(f"old and new must be two records or two folders; {str(other)!r} is not a folder")
+        raise InputError(f"OLD and NEW must be two records or two folders; {str(other)!r} is not a folder")
     if without:
-        raise InputError("without works only with two folders")
+        raise InputError("--without works only with two folders")
     held = []
     for path in (old, new):
         try:
@@ -465,8 +465,8 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     """Write one page that shows all records below FOLDER.
 
-    Every record is verified. Exit status: 2 if a record is invalid, or a signature with --key, else 0. The
-    page says which and why.
+    Every record is verified. Exit status: 2 if a record (with --key, also a signature) is invalid, else 0.
+    The page says which one, and why.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write

@@ -368,7 +368,7 @@ class Outputs:
         self.write(report)
         if self.json_path is not None and self.json_path.read_text("utf-8") != written:
             raise InputError(
-                f"json: {str(self.json_path)!r} no longer holds the record that was written to it"
+                f"json: {str(self.json_path)!r} no longer contains the record that we wrote to it"
             )
         again = None if self.json_path else click.get_current_context().obj
         shown = report.summary if self.verbose else report.brief

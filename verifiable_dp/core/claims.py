@@ -1,4 +1,4 @@
-"""Claims: what a paper promises, with its source. Frozen values; nothing is computed from data here."""
+"""Claims: the promises of papers, with their sources. Frozen values; nothing here computes with data."""
 
 from __future__ import annotations
 
@@ -350,7 +350,7 @@ def implied_epsilon(curve: str, value: float, delta: float) -> float:
 
 @functools.lru_cache(maxsize=256)  # algorithms ask in every round
 def gdp_mu(epsilon: float, delta: float) -> float:
-    """The largest mu at which mu-GDP implies (epsilon, delta)."""
+    """The largest mu for which mu-GDP implies (epsilon, delta)."""
     validate.positive("epsilon", epsilon)
     validate.probability("delta", delta)
     high = 1.0

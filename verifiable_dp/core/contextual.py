@@ -102,7 +102,7 @@ class ContextualAlgorithm(Algorithm):
         InputError
             Always.
         """
-        raise InputError(f"session: {self.name} takes contexts, which live sessions do not support")
+        raise InputError(f"session: {self.name} takes contexts, but live sessions do not support contexts")
 
 
 def arms_of(codes: IntArray, n_arms: int) -> IntArray:

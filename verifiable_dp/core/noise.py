@@ -1,16 +1,16 @@
 """Noise sources: the only way for data to become public.
 
-A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source,
-which returns the released value. A source is a function of the draw; a source that modifies another one wraps
-it. So one mechanism serves every use:
+A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source, and the
+source returns the released value. A source is a function of the draw; a source that modifies another source
+wraps it. So the same mechanism works for every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
 - `Recorder` records what a run releases and at which scale, and changes nothing;
 - `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
 - `Secure` draws from OpenDP's samplers, for live use: the only place where an exact value meets secure noise.
 
-A *slot* is the number of a draw within a run. Two draws of one run with the same slot are the same draw: this
-is how we represent, and find, reused noise.
+A *slot* is the number of a draw within a run. Two draws of a run with the same slot are the same draw. In
+this way we represent, and find, reused noise.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Outcome = Callable[[FloatArray], Mapping[str, FloatArray]]
 
 @dataclass(frozen=True)
 class Hidden:
-    """The alignment that a mechanism declares for noise that stays hidden.
+    """The alignment that a mechanism declares for hidden noise.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def grid(scale: float) -> int:
 
 
 def rounding(*scales: float) -> float:
-    """How far rounding moves a value that `Secure` compares with another, both with hidden noise.
+    """How far rounding moves a value with hidden noise that `Secure` compares with another.
 
     Three steps of the coarser grid: one that the value moves when it is put on its grid, one for the rounding
     of the subtraction by which a caller gets it, and one because the noise that makes up for a change of the
@@ -283,7 +283,7 @@ def altered(
     factor: float | FloatArray = 1.0,
     reslot: Callable[[IntArray], IntArray] | None = None,
 ) -> Noise:
-    """Return a source that changes the draws of another one; broken variants of the noise are made with it.
+    """Return a source that changes the draws of another source, for broken variants of the noise.
 
     Parameters
     ----------

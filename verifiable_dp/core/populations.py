@@ -409,7 +409,7 @@ class _Around(Population):
 
 @dataclass(frozen=True)
 class InHindsight(_Around):
-    """Users of another population, whose regret is measured against the best policy in hindsight.
+    """Users of another population, with regret measured against the best policy in hindsight.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class FileCounter:
     Parameters
     ----------
     path
-        Path of the file, which is created at the first use. While the counter advances, its folder is locked.
+        Path of the file; we create it at the first use. While the counter advances, we lock its folder.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -119,12 +119,12 @@ class FileCounter:
 
 
 class SqliteCounter:
-    """A counter in a table of a SQLite database; the table may hold the counters of many sessions.
+    """A counter in a table of a SQLite database; one table can contain the counters of many sessions.
 
     Parameters
     ----------
     path
-        Path of the database, which is created at the first use.
+        Path of the database; we create it at the first use.
     name
         Name of the session.
     """

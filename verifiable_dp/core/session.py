@@ -22,7 +22,7 @@ from verifiable_dp.core.validate import InputError, JsonDict
 
 
 class Session:
-    """One run of an algorithm, whose rewards you supply.
+    """One run of an algorithm on rewards that you supply.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Session:
     key
         A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
     counter
-        A counter kept outside the file, by which we recognise and refuse older copies of the file; see
+        A counter outside the file; with it, we recognise and refuse older copies of the file; see
         `rights.Counter`.
     tick
         If above 0, `update` returns a whole multiple of this many seconds after its call; if 0, as soon as it
@@ -46,25 +46,24 @@ class Session:
     Raises
     ------
     InputError
-        If OpenDP is needed but missing, if what a reward adds to a sum is not bounded, if the path cannot be
-        written, or if a session with a seed is given a file.
+        If OpenDP is needed but missing, if there is no bound on what a reward adds to a sum, if the path
+        cannot be written, or if you give a file for a session with a seed.
 
     Notes
     -----
-    **One session draws on its data.** Threads wait for each other. We refuse a forked process, a copy
-    and a pickle. A session that is stored in a file holds a lock on it until `close` or the end
-    of the process; each `update` writes the new state, flushes it to disk and replaces the
-    old one before anybody can see what was released.
+    **One session draws on its data.** Threads wait for each other. We refuse forked processes, copies and
+    pickles. A session with a file locks this file until `close` or the end of the process; each `update`
+    writes the new state, flushes it to disk and replaces the old one before anybody can see what was
+    released.
 
     **Sums.** Neighbouring sums of floats can differ by more than the one reward that differs, since each
-    addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). Unless the noise is seeded,
-    what a reward adds to a sum is therefore rounded towards 0 to a multiple of 2^k, for the least k with T
-    times the algorithm's `contribution` at most 2^(52 + k). Such sums are exact in any order, and rounding
-    towards 0 leaves no value beyond its bounds, so the sensitivity is that of real numbers. A session with
-    a seed sums as simulations do.
+    addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). So unless the noise is seeded, we
+    round each reward's share of a sum towards 0 to a multiple of 2^k, for the least k with T times the
+    algorithm's `contribution` at most 2^(52 + k). Such sums are exact in any order, and rounding towards 0
+    leaves no value beyond its bounds, so the sensitivity is the same as for real numbers. A session with a
+    seed computes sums as simulations do.
 
-    **Reports.** If the promise is for the local or the shuffle model, a reward gets its noise on
-    arrival.
+    **Reports.** In the local and the shuffle model, each reward gets its noise on arrival.
 
     **Budget.** Unless the noise is seeded, each release is checked against the claim before it is shown, see
     `meter`.
@@ -299,7 +298,7 @@ class Session:
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> Self:
-        """Return the session stored in a file, which continues as if it had never been interrupted.
+        """Return the session stored in a file; it continues as if it had never been interrupted.
 
         Parameters
         ----------
@@ -350,7 +349,7 @@ class Session:
         source = source_of(kept_session.fields_of("noise", stored["noise"]), noise)
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
-                f"session: {place!r} has a seed, from which all its noise can be computed; if this session "
+                f"session: {place!r} has a seed, so its noise can be computed; if this session "
                 "is an experiment, pass seeded=True; if not, somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)

@@ -57,7 +57,7 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
         "the user's own action",
     ),
     Implied.REACTIONS: (
-        "adaptive data, which depend on earlier outputs: none of our runs used any",
+        "data that adapt to earlier outputs: none of our runs used such data",
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
@@ -138,8 +138,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     ),
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for numbers of runs other than {one_of(values['sizes'])}; for these numbers, we compared "
-        "the runs by their position in the call"
+        f"calls for numbers of runs other than {one_of(values['sizes'])}; we compared runs by their "
+        "position only in calls for these numbers"
     ),
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
@@ -155,7 +155,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     "refusal learns that they are not at the bounds",
     Left.OTHER_DATA: "neighbouring data other than those that were given",
     Left.DATA_TYPES: "data of types other than floats, such as whole numbers: code can tell them apart",
-    Left.OTHER_REPORTS: "what leaves a user besides the first noisy value of each reward",
+    Left.OTHER_REPORTS: "everything that leaves a user except the first noisy value of each reward",
     Left.OTHER_INSTANCES: "instances, horizons and parameters other than those stated here",
 }
 _BRIEF: Mapping[Left, str] = {

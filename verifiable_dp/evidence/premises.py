@@ -116,7 +116,7 @@ def _as_traced(values: Json) -> str:
 
 _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.POST_PROCESSING: _said(
-        "Decisions and everything that is published depend on the releases alone.",
+        "Decisions and all published values depend only on the releases.",
         "outputs depend only on noisy statistics",
     ),
     Taken.POST_PROCESSING_OF_OTHERS: _said(
@@ -124,8 +124,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "outputs depend only on noisy statistics",
     ),
     Taken.ENTERS_ONCE: _said(
-        "Each reward enters the answer of one block, which a tree may add to several sums, and affects "
-        "releases only through that answer.",
+        "Each reward enters the answer of only one block, and affects releases only through this answer (a "
+        "tree may add it to several sums).",
         "each {one} enters only one block",
     ),
     Taken.STATED_NOISE: _said(

@@ -450,10 +450,10 @@ _REACHED = {
     Method.ROUNDS: "One reward can enter at {} places (rounds or blocks). At each place we changed it by as "
     "much as the bounds allow, in the run where this costs most. The form of the code guarantees that "
     "no other input or run costs more.",
-    Method.STATES: "We unfolded {} public states, among them every state that a run can reach. In each, we "
-    "changed one reward by as much as the bounds allow, which covers every input and run.",
-    Method.CLONES: "We unfolded {} public states, among them every state that a run can reach. In each, we "
-    "changed one report by as much as the bounds allow, which covers every input and run.",
+    Method.STATES: "We unfolded {} public states, among them every state that a run can reach. In each "
+    "state, we changed one reward by as much as the bounds allow. This covers every input and run.",
+    Method.CLONES: "We unfolded {} public states, among them every state that a run can reach. In each "
+    "state, we changed one report by as much as the bounds allow. This covers every input and run.",
     Method.USERS: "In each of {} rounds we replaced the user with the most different one that clipped norms "
     "allow. The form of the code guarantees that no other input or run costs more.",
 }

@@ -25,13 +25,13 @@ def unknown(record: Record) -> str:
     if facts.in_process or facts.ran_before or (asked and asked.target.kind in _IN_MEMORY):
         return (
             f"{record.target.name} was loaded in a process in which other code had run, or in a "
-            "copy of it, so we do not know what it read and what changed it; audit it by name "
+            "copy of one, so we do not know what it read or what changed it; audit it by name "
             "(file.py:name) with the command verifiable-dp audit"
         )
     if filtered := facts.target.filtered:
         return (
-            f"git changes {filtered[0]} as it checks it out (Git LFS or another filter, ident, an encoding "
-            "or eol=crlf in .gitattributes), so it may be another one in production; run git lfs pull or "
+            f"git changes {filtered[0]} during checkout (Git LFS or another filter, ident, an encoding "
+            "or eol=crlf in .gitattributes), so production may have other contents; run git lfs pull or "
             "remove the attribute, and audit again"
         )
     if asked and asked.target.kind == "command" and TREE not in asked.target.files:

@@ -230,7 +230,7 @@ def _world(said: str, value: JsonValue, form: Json) -> JsonValue:
         raise InputError(f"{accepted}, got {type(value).__name__}")
     rows = value if all(isinstance(row, list) for row in value) else [value]
     if len({len(row) for row in rows}) != 1 or sum(map(len, rows)) > _NUMBERS:
-        raise InputError(f"{accepted}, of one length and {_NUMBERS} numbers at most")
+        raise InputError(f"{accepted}, all of one length, with at most {_NUMBERS} numbers")
     for number in (number for row in rows for number in row):
         right = isinstance(number, int | float) and not isinstance(number, bool)
         if not right or not math.isfinite(number):

@@ -83,7 +83,7 @@ OUTCOMES = {
     "undecided": "undecided",
 }
 UNDECIDED = (
-    "no test caught any of these, and how much each leaks is not known: it may or may not keep the promise"
+    "no test caught these, and we do not know how much they leak: each may or may not keep the promise"
 )
 
 
@@ -149,7 +149,7 @@ def tried(record: Record) -> str:
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
         size = caught + len(outcomes)
-        said += f". The catalogue's suite of broken variants, which overlaps with these, has {size}: "
+        said += f". The catalogue's suite of broken variants overlaps with these; it has {size}: "
         said += ", ".join(parts)
     parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
     parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []

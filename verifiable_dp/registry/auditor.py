@@ -32,7 +32,8 @@ class Mutant:
     breaks
         ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by
-        The check of regret that contradicts it with budget ``mutant``: one of those in a claim's `checks`.
+        The check of regret that contradicts the mutant with budget ``mutant``; it must be in a claim's
+        `checks`.
     bounding
         Whether the fault is in how one contribution is bounded, such as a missing truncation.
     """
@@ -77,7 +78,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Auditor:
-    """Everything that is specific to the audit of one algorithm.
+    """Everything specific to the audit of one algorithm.
 
     Parameters
     ----------
@@ -99,13 +100,14 @@ class Auditor:
     claims
         The theorems other than the privacy promise, each with its checks.
     reference_epsilon
-        For a baseline, the epsilon that the audit checks it against.
+        For a baseline, the epsilon against which the audit tests it.
     experiment
         Parameters of the instance used in regret checks.
     longest
-        Most rounds that a privacy audit plays; a longer horizon is audited on its first rounds.
+        Largest number of rounds in a privacy audit; of a longer horizon, we audit only the first rounds.
     tightness
-        Share of epsilon that the costliest of the pairs spends on the instance; below 1, noise is wasted.
+        Share of epsilon that the costliest pair spends on the instance; below 1, the algorithm adds more
+        noise than necessary.
     printed
         The printed listing: its expected verdict and changes; None if the class has only one variant.
     exact
@@ -114,7 +116,7 @@ class Auditor:
         computation.
     worst_cost
         `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
-        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
+        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, because it
         releases exact values.
     """
 

@@ -161,7 +161,7 @@ def make(name: str, /, **parameters: Given) -> Algorithm:
 def catalogue() -> pd.DataFrame:
     """All registered algorithms: columns name, paper, model, claims.
 
-    If an algorithm cannot be imported, its model is ``broken``, and the column paper gives the reason.
+    If an algorithm cannot be imported, its model is ``broken``, and its column ``paper`` gives the reason.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class Item:
         if self.code.count(":") != 1 or any(test.count("::") != 1 for test in self.tests):
             raise InputError(f"item: code must be module:name, and tests must be file::function, got {self}")
         if self.tests and not self.says:
-            raise InputError(f"item: says must be given if there are tests, got {self}")
+            raise InputError(f"item: the field `says` must be given if there are tests, got {self}")
 
     @property
     def about(self) -> set[str]:

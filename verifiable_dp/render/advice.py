@@ -7,7 +7,7 @@ from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
 
 _TWO_WAYS = (
-    ", with which it may find an event that can come out in two ways; if it finds none, audit a longer "
+    ", so the search may find an event that happens in only some runs; if it finds none, audit a longer "
     "--horizon, or other --bounds or data"
 )
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
@@ -17,7 +17,7 @@ _SEEDED = (
 )
 _REPORT = (
     "audit the report function by itself, as a mechanism (rename its reward parameter to data): its upper "
-    "bound does not depend on what the bandit makes of the reports"
+    "bound does not depend on how the bandit uses the reports"
 )
 
 

@@ -69,7 +69,7 @@ def variant(record: Record) -> str:
     if _is_unread(record):
         return "Our own version: we did not have the paper, so all constants are ours."
     if record.target.parameters.get("budget") == "per-arm":
-        return "Not as printed: each arm has the whole epsilon, which the paper splits among the arms."
+        return "Not as printed: each arm has the whole epsilon; the paper splits epsilon among the arms."
     return f"Note on the promise: {note}." if note else ""
 
 
@@ -115,4 +115,4 @@ def sampler(record: Record) -> str:
     if record.target.kind == "algorithm":
         drawn = "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
         return f"{drawn}{words.of_production(record) or 'which was not tested here'}"
-    return "the audit drew the target's own noise; whether production draws the same is not known"
+    return "the audit drew the target's own noise; we do not know whether production draws the same noise"

@@ -149,7 +149,7 @@ def _again(record: Record) -> str:
     where = f", with {settings(other, record)}" if other else ""
     loss, claimed = abs(float(runs[0].loss or 0.0)), float(runs[0].epsilon or claim)
     said = f"{where}: loss {digits(loss)}, claimed {digits(claimed)}"
-    return f" The record keeps another run, below{said}. Both can be run again: verify --rerun."
+    return f" The record contains another run, shown below{said}. Both can be run again: verify --rerun."
 
 
 def _unbounded(record: Record) -> str:

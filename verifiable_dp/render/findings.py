@@ -94,7 +94,7 @@ RULES = {
     ),
     FindingCode.SHORT: FindingRule(
         "warning",
-        "The privacy claim is not refuted, but it rests on less evidence than is required.",
+        "The privacy claim is not refuted, but the evidence for it is weaker than required.",
         "look up why there is no upper bound of that scope (DP201), or require less",
     ),
     FindingCode.REGRET: FindingRule(

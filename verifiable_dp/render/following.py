@@ -101,7 +101,7 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
 def _guided(row: Json, delta: float) -> str:
     """A flag of the guidance; of delta also what it means."""
     means = (
-        f": in addition to epsilon, anything seen may become more likely by {digits(delta)}"
+        f": any event may be more likely by {digits(delta)} than epsilon allows"
         if row["about"] == "delta"
         else ""
     )
@@ -157,7 +157,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
     limits += f", {left.grave} of which can void the promise: {grave}" if grave else ""
     if not yours.count:
-        return f"Consider what no declaration settles: {limits}."
+        return f"Consider the hazards that no declaration settles: {limits}."
     asked, void = f"Answer {many(yours.count, 'question')}", f"{yours.grave} can void the promise"
     if not brief:
         return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
@@ -168,9 +168,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if terse > 1:
         of_all = f"{left.grave} of " if terse < 3 else ""
         limits = many(left.count if of_all else left.grave, "limit")
-        return (
-            f"{asked}; so can {of_all}{limits}." if yours.grave else f"{asked}; {of_all}{limits} can void it."
-        )
+        return f"{asked}. {capital(of_all + limits)} can void {'it, too' if yours.grave else 'the promise'}."
     return f"{asked}. {capital(grave)} can void {'it' if yours.grave else 'the promise'} whatever you answer."
 
 
@@ -185,8 +183,8 @@ def parted(record: Reviewed) -> tuple[Open, Open]:
     still = {name: found for name, found in status.items() if found in UNSETTLED}
     parts = []
     for declarable, head in (
-        (True, "for your team to settle in a declaration (verifiable-dp declare)"),
-        (False, "limits of this evidence, which no declaration closes: test or accept them"),
+        (True, "hazards for your team to settle in a declaration (verifiable-dp declare)"),
+        (False, "limits of this evidence that no declaration removes: test or accept them"),
     ):
         found = [h for h in HAZARDS if h.declarable == declarable and h.id in still]
         if holes := sum(still[h.id] == "hole" for h in found):

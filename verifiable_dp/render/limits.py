@@ -31,7 +31,7 @@ def _above(numbers: Json, result: Json) -> list[str]:
     level = float(numbers["alpha"]) / int(numbers.get("tests", 1))
     return [
         f"the {100 * float(numbers['confidence']):.4g} % lower bound {digits(least)} is above the claim of "
-        f"{digits(claim)}, which is not a refutation: its p-value {p_value(result['p_value'])} is above "
+        f"{digits(claim)}; this is not a refutation: its p-value {p_value(result['p_value'])} is above "
         f"{level:.3g}, and lower bounds sometimes exceed true claims"
     ]
 
@@ -60,8 +60,8 @@ def another(example: Counterexample, checks: Sequence[Check], claimed: float) ->
     if most <= here * (1 + 1e-6):
         return ""
     return (
-        f"This run shows epsilon {digits(here)}. The bound of {digits(most)} comes from another run of the "
-        "same check, which the record does not keep; verify --rerun replays it."
+        f"This run shows epsilon {digits(here)}. The bound of {digits(most)} comes from another run of "
+        "the same check. The record does not contain that run; verify --rerun replays it."
     )
 
 

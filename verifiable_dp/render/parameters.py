@@ -47,7 +47,7 @@ def apart(record: Record) -> str:
     ]
     return (
         f"{words.measured(record)} was measured with other parameters: {', '.join(named)}, unless a check "
-        "names its own. It says nothing about the audited ones."
+        "names its own. This says nothing about the audited parameters."
     )
 
 

@@ -37,7 +37,7 @@ def summary(record: Record) -> list[str]:
         other = f" The checks used {private}." if private else ""
         if not private and parameters.differing(record):
             other = " It was not measured with the audited parameters."
-        found = "keeps bounds that we chose to fit, not proved" if regrets.chosen(record) else _REGRET[regret]
+        found = "keeps bounds that we fitted and did not prove" if regrets.chosen(record) else _REGRET[regret]
         sentences.append(f"{_MEASURED[words.measured(record)]} {found}.{other}")
     if record.checks and not (record.mutants or record.kill_table):
         less = " except versions with less noise" if record.power else ""
@@ -63,7 +63,7 @@ def _promise(record: Record) -> str:
             start += "By one conversion of several this implies"
             end = " Another conversion or delta gives another epsilon: a difference is not a safety margin."
         else:
-            start += "As all noise is normal, this implies" if claim.rho is not None else "This implies"
+            start += "Because all noise is normal, this implies" if claim.rho is not None else "This implies"
             end = " A different delta gives a different epsilon."
     return (
         f"{start}: changing {words.changed(record)} makes anything seen in "

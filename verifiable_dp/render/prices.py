@@ -39,7 +39,7 @@ def missing(record: Record) -> str:
         return "It chooses no arms, so it has no regret."
     if not record.target.parameters.keys() & AXES:
         return "Its promise follows from other parameters, so there is no epsilon to plot regret against."
-    return "No study beside this record has its regret against epsilon."
+    return "No study next to this record shows its regret against epsilon."
 
 
 def figure(

@@ -64,7 +64,7 @@ def sentence(record: Record) -> str:
         said.append(f"{len(vacuous)} more cannot fail {short} and {do} not count")
     if count := loose(record):
         are = "is" if count == 1 else "are"
-        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times what was measured would pass")
+        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times the measured value would pass")
     return f"{'. '.join(map(capital, said))}."
 
 
@@ -108,7 +108,7 @@ def agreeing(record: Record, bounds: str = "") -> str:
     if fits:
         keep = "keeps" if sum(c.verdict == "consistent" for c in fits) == 1 else "keep"
         which = "" if parts else which
-        said.append(f"{_agree(fits, not parts)}{which} {keep} a bound that we chose to fit, not proved")
+        said.append(f"{_agree(fits, not parts)}{which} {keep} a bound that we fitted and did not prove")
     apart = _of_another(record, able)
     return f"{'; '.join(said)}{f', {apart}' if apart else ''}"
 

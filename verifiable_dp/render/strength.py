@@ -72,14 +72,14 @@ def strength(record: Record) -> Strength:
         most, seen = record.epsilon_upper.epsilon, ratio * claim
         caught = "state no epsilon" if unknown else "show nothing"
         caught = caught if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
-        faults = "that fault" if len(missed) == 1 else "those faults"
-        alone = f"the tests of those premises missed {faults}" if missed else f"the tests alone {caught}"
+        faults = "this broken variant" if len(missed) == 1 else "these broken variants"
+        alone = f"but the tests of the premises missed {faults}" if missed else f"the tests alone {caught}"
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
     leak = f"less noise{batches}" if record.power else "a loss at the event tested"
     exact = record.power is None or record.power.by in ("exact", "shuffle")
     alone = "" if exact else "by samples alone, "
-    mark = f"{alone}{leak} is caught from epsilon {digits(ratio * claim)} upwards"
+    mark = f"{alone}{leak} is caught at epsilon {digits(ratio * claim)} or more"
     if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
     none = "no epsilon is known to be caught" if unknown else "no leak is known to be caught"
@@ -120,7 +120,7 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
     if not power:
         seen = record.detectable
         if seen is None or float(seen) == math.inf or conclude.constant(record.checks):
-            return "No leak, however large, is known to be caught by the tests."
+            return "We know of no leak, however large, that the tests would catch."
         return (
             f"The test that was made would catch a loss of {digits(seen)}{_times(seen, claim)} at its event "
             "with 95 % probability."
@@ -132,9 +132,9 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
         others = f"other inputs {'rest on the conditional proof' if bounded else 'were not examined'}"
         others = "other inputs: conditional proof" if terse and bounded else others
         if missed:
-            fault = "that fault shows" if missed == 1 else "those faults show"
-            rest = "which only the proof covers" if bounded else "which were not examined"
-            others = f"{fault} only in other runs, {rest}"
+            fault = "this broken variant leaks" if missed == 1 else "these broken variants leak"
+            rest = "covered by the proof alone" if bounded else "not examined"
+            others = f"{fault} only in other runs ({rest})"
         return f"{runs} runs checked exactly; {others}."
     if power.by in ("exact", "shuffle"):
         caught = f"Exact computation catches epsilon {digits(least)}"

@@ -45,8 +45,8 @@ def check() -> None:
             continue
         if names.setdefault(file, name) != name:
             raise InputError(
-                f"target: {file!r} is loaded as {names[file]!r} and as {name!r}, and these are two modules; "
-                "give the one of its package (package.module:NAME)"
+                f"target: {file!r} is loaded as two modules, {names[file]!r} and {name!r}; "
+                "give the one in its package (package.module:NAME)"
             )
     for file, name in names.items():
         for line, wanted, sure in _imported(file, name):
@@ -94,7 +94,7 @@ def _compare(file: str, line: int, wanted: str, origin: str) -> None:
         is_loaded = other if wanted in sys.modules else "it was not loaded"
         raise InputError(
             f"target: line {line} of {file!r} imports {wanted}, which its path finds in {origin!r}, but "
-            f"{is_loaded}; rename the file, or mend what fails in it"
+            f"{is_loaded}; rename the file, or fix the error in it"
         )
 
 

@@ -101,7 +101,7 @@ class Exec:
 
     @property
     def file(self) -> Path | None:
-        """The code: the program, or what an interpreter runs, such as Python; None if it is unknown."""
+        """The program or, for an interpreter such as Python, the file that it runs; None if unknown."""
         return next(iter(self.files), None)
 
 

@@ -208,7 +208,7 @@ def test_slow_code_is_told_of_before_it_runs(clock):
 
     audit(target, budget=300, progress=progress)
     line, calls = next(row for row in said if row[0].startswith("one play takes 0.5 s"))
-    assert "makes up to 600, which takes about 5 min" in line
+    assert "makes up to 600, about 5 min in total" in line
     assert calls <= 3
 
 

@@ -288,7 +288,7 @@ def test_a_check_of_regret_alone_is_judged_by_its_own_verdict(bound, status, tmp
     # It says nothing of privacy, which is what a target needs unless something else is asked for.
     judged = judge(tmp_path, ["ucb1"])
     assert (judged.exit_status, len(judged.failed)) == (2, 1)
-    assert judged.failed[0].startswith("ucb1: it has no valid record of what is checked")
+    assert judged.failed[0].startswith("ucb1: it has no valid record of this kind")
     assert judge(tmp_path, [], None, Expected(require="tested-paths")).exit_status == (status or 3)
     with pytest.raises(vdp.InputError, match="check must be one of"):
         Expected(check="privacy")

@@ -104,7 +104,7 @@ def test_the_commit_of_a_record():
         refused(lambda: wanted._committed(committed(other)), said)  # noqa: B023
     said = (
         f"commit: the record is from {'0' * 40} with uncommitted changes (a, b, c); commit the files that "
-        "run and the files that they read, check out all others, submodules too, and audit again"
+        "run and the files that they read, check out all others (and submodules), and audit again"
     )
     refused(lambda: wanted._committed(committed(dirty=True, differs=("a", "b", "c", "d"))), said)
     without = said.replace(" (a, b, c)", "")
@@ -313,7 +313,7 @@ SAYS = (
     "Each of these versions of the algorithm has one planted fault, in its privacy. "
     "The audit must catch those that break the promise. This audit caught "
 )
-SUITE = "The catalogue's suite of broken variants, which overlaps with these, has"
+SUITE = "The catalogue's suite of broken variants overlaps with these; it has"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 

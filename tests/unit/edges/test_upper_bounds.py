@@ -692,9 +692,13 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
         (
             ("patterns", 0, "up"),
             {**CORNERS, "values": [[]]},
-            "patterns.0: corners must be those of at most 10",
+            "patterns.0: corners must be all corners of at most 10",
         ),
-        (("patterns", 0, "up"), {**CORNERS, "values": [[], [], []]}, "patterns.0: corners must be those of"),
+        (
+            ("patterns", 0, "up"),
+            {**CORNERS, "values": [[], [], []]},
+            "patterns.0: corners must be all corners of",
+        ),
         (
             ("patterns", 0, "up"),
             {**CORNERS, "values": [[], [[2, 1.0]]]},
@@ -735,7 +739,7 @@ def test_corners_of_so_many_entries_are_listed(entries, taken):
     if taken:
         assert TracedCertificate.of(made).calls == ()
     else:
-        with pytest.raises(InputError, match="corners must be those of at most 10 entries"):
+        with pytest.raises(InputError, match="corners must be all corners of at most 10 entries"):
             TracedCertificate.of(made)
 
 

@@ -376,7 +376,7 @@ def caches_its_first(data, rng):
 )
 def test_what_only_the_first_run_leaves_ends_the_bound(release, monkeypatch):
     program = Program(release, (1,), (0.0, 1.0))
-    assert "keeps what the first run left there" in explore(program, 1).failure
+    assert "still contains what the first run stored" in explore(program, 1).failure
     # The broken variant: what is made once counts as a table.
     monkeypatch.setattr(paths.KeptState, "left", lambda self: {})
     assert explore(program, 1).epsilon() <= 0.5 + 1e-9
@@ -491,7 +491,7 @@ def of_another_setting(data, rng):
 @pytest.mark.parametrize(
     ("release", "what"),
     [
-        (stamped, "what makeLogRecord of Python's library returns"),
+        (stamped, "the result of makeLogRecord from Python's standard library"),
         *((one, "the clock") for one in (at_midnight, this_year, given_a_clock, numpys_clock)),
         *((one, "files") for one in (mapped, opens, loads, reads_on, by_path)),
         *((one, "the environment") for one in (entry, getenv, member)),
@@ -599,7 +599,7 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     """Broken variant: it makes ready what later runs use, and nobody looks at what it returns."""
     program = Program(begun.by_the_first_run, (1,), (0.0, 1.0))
     begun.READY["yes"] = False
-    assert "the first run of a process gives something else" in explore(program, 1).failure
+    assert "the first run of a process gives other results" in explore(program, 1).failure
     begun.READY["yes"] = False
     monkeypatch.setattr(paths, "alike", lambda one, other: True)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)

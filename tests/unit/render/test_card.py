@@ -45,7 +45,7 @@ from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
 MISSED = "last reward not truncated"
-LIMITS = "limits of this evidence, which no declaration closes: test or accept them"
+LIMITS = "limits of this evidence that no declaration removes: test or accept them"
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught from epsilon 8 upwards."
+        "(8×), epsilon ∞ (no limit). By samples alone, less noise is caught at epsilon 8 or more."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -157,8 +157,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
     assert (
-        of("shuffled-linear").strength.mark
-        == "less noise in all batches is caught from epsilon 4.004 upwards"
+        of("shuffled-linear").strength.mark == "less noise in all batches is caught at epsilon 4.004 or more"
     )
     missed = strength.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "a total leak was missed"
@@ -178,7 +177,7 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     record["power"], record["detectable"] = None, "inf"
     found = strength.strength(Record.of(record))
     assert found.words == (
-        "No leak, however large, is known to be caught by the tests. If the premises hold, epsilon is at "
+        "We know of no leak, however large, that the tests would catch. If the premises hold, epsilon is at "
         "most 2; the tests alone show nothing."
     )
     assert (found.state, found.full, found.mark) == ("weak", 0, "no leak is known to be caught")
@@ -189,7 +188,7 @@ def test_regret_is_a_sentence():
     assert said == (
         "25 of 25 checks on regret that can fail and 3 of 3 on lemmas agree with the stated bounds (6 of 7 "
         "are partly our own). 1 more "
-        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times what was measured "
+        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times the measured value "
         "would pass."
     )
     record = load("dp-se")
@@ -256,14 +255,13 @@ def test_intervals_say_what_they_rest_on():
 def test_which_counterexample_can_be_run_again_is_said():
     """Of another instance, or of this one; control: of samples there is no run."""
     here = "a replayed run of this instance has exactly that loss."
-    assert f"{here} The record keeps another run, below, with horizon = 16: loss 1.014, claimed 1." in (
-        of("adaptive-tree-printed").interval
-    )
+    kept = "The record contains another run, shown below, with horizon = 16: loss 1.014, claimed 1."
+    assert f"{here} {kept}" in of("adaptive-tree-printed").interval
     again = f"{here} It is the counterexample below, and can be run again: verify --rerun."
     assert again in of("dp-robust-ucb-printed").interval
     record = load("dp-robust-ucb-printed")
     record["counterexamples"][0]["loss"] /= 2
-    kept = "The record keeps another run, below: loss 0.5563, claimed 1. Both can be run again"
+    kept = "The record contains another run, shown below: loss 0.5563, claimed 1. Both can be run again"
     assert kept in bounds.interval(Record.of(record))
     assert "run again" not in of("ucb1").interval
     assert "does not keep that run" not in shown("adaptive-tree-printed")[0]
@@ -390,7 +388,7 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     assert "the production sampler was not audited" in row["note"]
     own = load("dp-linear")
     own["target"]["kind"] = "release"
-    assert "whether production draws the same is not known" in audited.sampler(Record.of(own))
+    assert "we do not know whether production draws the same noise" in audited.sampler(Record.of(own))
 
 
 # ---------------------------------------------------------------- limits beside wins
@@ -406,8 +404,8 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants, which "
-        f"overlaps with these, has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
+        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants "
+        f"overlaps with these; it has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -425,7 +423,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
     assert "This audit caught 11 of its 12 broken variants. " in page
-    assert "which overlaps with these, has 43: " in page
+    assert "overlaps with these; it has 43: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -452,7 +450,7 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     assert limits.of(Check.read(check)) == []
     check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
     (said,) = limits.of(Check.read(check))
-    assert said.startswith("the 95 % lower bound 1.001 is above the claim of 1, which is not a refutation:")
+    assert said.startswith("the 95 % lower bound 1.001 is above the claim of 1; this is not a refutation:")
     assert said in html.unescape(re.sub("</?span[^>]*>", "", render(Record.of(record), drawn=False)))
     assert said in to_markdown(Record.of(record)).replace("\\", "")
     check["result"]["verdict"] = "refuted"
@@ -633,7 +631,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     assert "for changing one entry of the data" in named.promise
     assert named.promise.endswith("It protects one entry; whether that is a person is not stated.")
     assert named.caveats[0][0] == (
-        "Entries add up: a person with 10 (our example) is less protected, with epsilon 10"
+        "Entries add up: a person with 10 entries (our example) is protected less, with epsilon 10"
     )
     assert named.instance.startswith("Only this instance: bounds = [0, 1]")
 
@@ -665,7 +663,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
 def test_a_person_has_no_more_rounds_than_the_run():
     assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
     people = [line for line, _ in of("tree-sum").caveats if "a person with" in line]
-    assert people == ["Values add up: a person with 5 (our example) is less protected, with epsilon 5"]
+    assert people == ["Values add up: a person with 5 values (our example) is protected less, with epsilon 5"]
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
@@ -679,7 +677,8 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     people = [
         line for line, _ in of("shuffled-linear", target=load("shuffled-linear")["target"] | few).caveats
     ]
-    said = "Rounds add up: a person with 2 (our example) is less protected, with epsilon 8 and delta 5.56e-05"
+    said = "Rounds add up: a person with 2 rounds (our example) is protected less, "
+    said += "with epsilon 8 and delta 5.56e-05"
     assert said in people
     assert not any("says nothing" in line for line, _ in of("dp-se").caveats)
 
@@ -688,7 +687,7 @@ def test_a_refuted_promise_leaves_nobody_a_guarantee():
     lines = [line for line, _ in of("dp-linear-printed").caveats]
     assert lines[0].startswith("The claim is false: nobody has the protection that it promises")
     assert not any("follows from it" in line for line in lines)
-    assert not any("is less protected" in line for line in lines)
+    assert not any("is protected less" in line for line in lines)
 
 
 def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
@@ -731,16 +730,16 @@ def test_a_counterexample_of_another_instance_says_so():
     """Control: the bound of shuffled reports is of the audited instance."""
     found = of("ldp-linear-printed")
     assert found.interval == (
-        "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record keeps "
-        "another run, below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = 400: loss 40, "
-        "claimed 20. Both can be run again: verify --rerun. An upper bound of 2 was computed. It is above "
-        "the claim, so the record does not count it; nothing contradicts its premises."
+        "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record "
+        "contains another run, shown below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = "
+        "400: loss 40, claimed 20. Both can be run again: verify --rerun. An upper bound of 2 was computed. "
+        "It is above the claim, so the record does not count it; nothing contradicts its premises."
     )
     assert found.instance.endswith("horizon = 1000.")
     assert (
         of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8. "
         "Utility was measured with other parameters: horizon 1024 (audited: 8), unless a check names its "
-        "own. It says nothing about the audited ones."
+        "own. This says nothing about the audited parameters."
     )
     record = load("ldp-linear-printed")
     for check in record["checks"]:
@@ -782,7 +781,7 @@ def test_a_baseline_speaks_of_no_noise_that_it_would_draw():
     read = shown("ucb1")[0].partition("Check this record")[2]
     assert "last bits of floating-point noise" not in read
     assert "perfect real-valued noise" not in read
-    assert "Some noise stays hidden" not in read
+    assert "Some noise is hidden" not in read
     assert "last bits of floating-point noise" not in to_markdown(Record.of(load("ucb1")))
     assert "last bits of floating-point noise" in shown("dp-nas")[0]
 
@@ -801,8 +800,9 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
-        "checked exactly; that fault shows only in other runs, which only the proof covers. "
-        "If the premises hold, epsilon is at most 1; the tests of those premises missed that fault."
+        "checked exactly; this broken variant leaks only in other runs (covered by the proof alone). "
+        "If the premises hold, epsilon is at most 1; but the tests of the premises missed this broken "
+        "variant."
     )
     assert strength.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
@@ -915,11 +915,11 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    assert '<a href="#hazards">8 questions</a> (4 can void the promise); so can 3 limits.' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise). 3 limits can void it, too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
     less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
-    assert less.endswith(f"(4 can void the promise: {grave}); so can 2 of 4 limits.")
+    assert less.endswith(f"(4 can void the promise: {grave}). 2 of 4 limits can void it, too.")
     # Where there is room.
     limits = "Production sampler, floating point and timing can void it whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
@@ -1037,8 +1037,8 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     assert "people with several rounds" in yours.words
     assert "systemic bias" in left.words
     assert yours.words.startswith(
-        "8 for your team to settle in a declaration (verifiable-dp declare). Can void the promise: other "
-        "releases, trust, "
+        "8 hazards for your team to settle in a declaration (verifiable-dp declare). Can void the promise: "
+        "other releases, trust, "
     )
     assert left.words.startswith(f"4 {LIMITS}. Can void ")
     assert f"4 {LIMITS}. " in shown("dp-se")[0]
@@ -1059,7 +1059,7 @@ def test_where_all_is_declared_the_limits_are_left():
     rows = blocks.of(record)["hazards"]
     closed = {h.id for h in nist.HAZARDS if h.declarable}
     for missing, said in (
-        (None, "Consider what no declaration settles: 4 limits "),
+        (None, "Consider the hazards that no declaration settles: 4 limits "),
         ("NIST-H20", "Answer 1 question (1 "),
     ):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]
@@ -1146,8 +1146,8 @@ def test_a_refutation_by_samples_says_how_often_those_are_wrong():
 
 def test_what_a_large_delta_means_is_said():
     """Control: a small one is no caveat."""
-    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): in addition to epsilon, anything seen may "
-    said += "become more likely by 0.001"
+    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): any event may be more likely by 0.001 "
+    said += "than epsilon allows"
     assert of("dp-lin-ucb").caveats[0] == (said, "guarantee")
     assert not any("guidance" in line for line, _ in of("shuffled-linear").caveats)
 
@@ -1179,13 +1179,13 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     """Control: where nothing is declared, the example is named as one."""
     declared = {"contribution": {"max_rounds_per_user": rounds}}
     for text in renderings_of(load("dp-se") | {"declarations": declared}):
-        assert f"a person with {rounds} (as declared) is less protected, with epsilon {rounds}" in text
+        assert f"a person with {rounds} rounds (as declared) is protected less, with epsilon {rounds}" in text
         assert "our example" not in text
         assert "person with 10 " not in text
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
-        assert "a person with 10 (our example) is less protected, with epsilon 10" in text
-    row = f"a person with {rounds} (as declared)"
+        assert "a person with 10 rounds (our example) is protected less, with epsilon 10" in text
+    row = f"a person with {rounds} rounds (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
     assert f"| A person with {rounds} rounds (as declared) | epsilon" in annex
@@ -1282,7 +1282,7 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
     seen = f"{record['detectable']:.4g}"
     assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
     mark = strength.strength(unmeasured).mark
-    assert mark == f"a loss at the event tested is caught from epsilon {seen} upwards"
+    assert mark == f"a loss at the event tested is caught at epsilon {seen} or more"
     bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
     assert decision(Record.of(bounded)).ratio == pytest.approx(1)
 
@@ -1336,7 +1336,7 @@ def test_what_guidance_calls_large_is_called_so(name, large):
 def test_checks_of_another_setting_are_counted_apart():
     """Control: what has no such setting, and what was audited with the other one."""
     apart = (
-        "5 of 5 checks agree; 4 of 4 keep a bound that we chose to fit, not proved, "
+        "5 of 5 checks agree; 4 of 4 keep a bound that we fitted and did not prove, "
         "4 of them for another base (tsallis-inf)"
     )
     record = load("dp-adversarial")
@@ -1463,7 +1463,7 @@ def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
     tested["statistics"] |= {"k0": 9, "n0": 9, "k1": k1, "n1": 8}
     made = Record.of(record)
     assert decision(made).strength == state
-    assert ("No leak, however large" in strength.brief(made)) == (state == "weak")
+    assert ("We know of no leak, however large" in strength.brief(made)) == (state == "weak")
     assert ("happened in every run" in words.detected(made)) == (state == "weak")
 
 
@@ -1592,7 +1592,8 @@ def test_regret_at_another_epsilon_is_on_the_first_screen():
     found = summary_card.of(reviewed(record))
     assert found.instance.endswith(
         "Regret was measured with other parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), arms 5 (2), "
-        "horizon 400 to 2000 (64), unless a check names its own. It says nothing about the audited ones."
+        "horizon 400 to 2000 (64), unless a check names its own. "
+        "This says nothing about the audited parameters."
     )
     assert dict(found.answers)["Held?"].endswith(" Regret checks at epsilon 50.")
     assert "agrees with the claims. The checks used epsilon 50, not 1." in " ".join(
@@ -1641,18 +1642,18 @@ def test_lemmas_and_bounds_that_were_chosen_to_fit_are_no_checks_of_regret():
     assert regrets.sentence(Record.of(record)) == "3 of 3 checks agree with our derivations."
     claims["learns"]["source"]["basis"] = "chosen"
     assert regrets.sentence(Record.of(record)) == (
-        "2 of 2 checks agree with our derivations; 1 of 1 keeps a bound that we chose to fit, not proved."
+        "2 of 2 checks agree with our derivations; 1 of 1 keeps a bound that we fitted and did not prove."
     )
     claims["definite"]["about"] = "lemma"
     assert regrets.agreeing(Record.of(record)) == (
-        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 keeps a bound that we chose to fit, not "
-        "proved"
+        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 keeps a bound that we fitted and did not "
+        "prove"
     )
     claims["ellipsoid"]["about"] = "lemma"
     assert regrets.agreeing(Record.of(record)).startswith("2 of 2 checks on lemmas agree; 1 of 1 keeps")
     record["regret"]["checks"] = record["regret"]["checks"][2:]
     assert regrets.sentence(Record.of(record)) == (
-        "1 of 1 check keeps a bound that we chose to fit, not proved."
+        "1 of 1 check keeps a bound that we fitted and did not prove."
     )
     record["regret"]["checks"][0]["result"]["verdict"] = "vacuous"
     assert regrets.sentence(Record.of(record)).startswith("0 of 0 checks that can fail agree with ")
@@ -1673,6 +1674,8 @@ def test_holes_are_part_of_what_a_team_has_to_settle():
     """Control: without a hole."""
     record = load("dp-se") | {"declarations": {"data_security": {"encrypted": False}}}
     yours = summary_card.of(reviewed(record)).hazards[0]
-    assert yours.head.startswith("8 for your team to settle in a declaration (verifiable-dp declare), 1 of ")
+    assert yours.head.startswith(
+        "8 hazards for your team to settle in a declaration (verifiable-dp declare), 1 of "
+    )
     assert yours.head.endswith(" of them declared as a hole")
     assert of("dp-se").hazards[0].head.endswith("(verifiable-dp declare)")

@@ -130,7 +130,7 @@ def test_a_record_that_does_not_hold_is_named_and_not_counted(folder, damage):
     said = []
     write_index(folder, say=said.append)
     assert [str(place) in line and "invalid" in line for line in said] == [True]
-    with pytest.raises(InputError, match="just written, is invalid"):
+    with pytest.raises(InputError, match="is invalid, although we have just written it"):
         write_index(folder, ["dp-ucb"])
     done = CliRunner().invoke(main, ["portfolio", str(folder)])
     assert done.exit_code == 2
@@ -181,7 +181,7 @@ def test_a_report_does_not_end_on_files_of_others(stale):
         patch.setattr(campaign.api, "evidence", lambda *_, **__: broken)
         done = reported(stale, "--only", "tree-sum")
     assert done.exit_code == 2
-    assert "tree-sum/record.json', which we have just written, is invalid" in done.stderr
+    assert "tree-sum/record.json' is invalid, although we have just written it" in done.stderr
     assert (stale / "index.html").is_file()
 
 
@@ -384,7 +384,7 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
     assert re.findall(r"[^>]*the same record as[^<]*", page) == [
         "zz/again.json: the same record as dp-ucb/record.json"
     ]
-    assert "5 records (1 is a copy of another), 1 of them of algorithms exactly as printed" in page
+    assert "5 records (1 is a copy of another), 1 of them about algorithms exactly as printed" in page
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ def test_the_printed_listing_has_its_own_line():
     [
         (
             "dp-imed",
-            "means of 30 runs, with 95 % bars; the fine dots are ucb1, another algorithm, without privacy.",
+            "of 30 runs, with 95 % bars; the fine dots are ucb1, a different algorithm without privacy.",
         ),
         (
             "adac-gope",
@@ -150,12 +150,12 @@ def test_the_printed_listing_has_its_own_line():
         ),
         (
             "dp-robust-elimination",
-            "in study S6: means of 30 runs, with 95 % bars; the fine dots are ucb1, another",
+            "in study S6: means of 30 runs, with 95 % bars; the fine dots are ucb1, a different",
         ),
         (
             "dp-nas",
             "Samples against epsilon in study S6: means of 30 runs, with 95 % bars; the fine dots are nas, "
-            "another",
+            "a different",
         ),
         (
             "dp-lin-ucb",

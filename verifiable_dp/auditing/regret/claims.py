@@ -33,15 +33,15 @@ class RegretOptions(TypedDict, total=False):
     ----------
     bound
         Claimed upper bound on the mean pseudo-regret at the horizon: a number, or
-        `bound(gaps, horizon, ...)` with gaps (K,), whose other parameters receive `n_arms` and the
-        algorithm's parameters by name; or ``file.py:function``.
+        `bound(gaps, horizon, ...)` with gaps (K,); we pass `n_arms` and the algorithm's parameters to its
+        other parameters by name; or ``file.py:function``.
     scaling
         Claimed rates, each with everything else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
         ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
         the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
-        of T or K between 0 and 1 is a claim about the worst instance, whose gap we search for at each T,
-        unless `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs
-        that you do not give.
+        of T or K between 0 and 1 is a claim about the worst instance: we search for its gap at each T, unless
+        `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs that
+        you do not give.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
         for wide gaps, a near tie and equal gaps. If the bound is a function, None adds the instance on which
@@ -59,16 +59,16 @@ class RegretOptions(TypedDict, total=False):
     runs
         Runs per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs show the need.
     beta
-        The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
+        If given, the bound holds for each run with probability at least 1 - beta, instead of for the mean.
     gap
         Gap of the instance on which rates are measured, in units of the range of rewards; .25 if None, or up
         to .9 if pilot runs show the need.
     values
         Values at which rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
-        A rival: the mean regret of `target` times `factor` (1 by default) is claimed to be at most the mean
-        regret of the rival. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and
-        `parameters`, where it accepts them.
+        A rival, and the claim that its mean regret is at least `factor` (1 by default) times that of
+        `target`. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and those of
+        `parameters` that it accepts.
     rival_parameters
         Parameters of the rival that differ from those of `target`, by name.
     request, cage

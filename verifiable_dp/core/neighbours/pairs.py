@@ -17,7 +17,7 @@ from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDi
 
 
 class Neighbours(Protocol):
-    """Any two neighbouring inputs, with what a record says about them."""
+    """Any two neighbouring inputs, with their description for records."""
 
     def describe(self) -> str:
         """In one line."""
@@ -199,7 +199,7 @@ class TablePair(Pair):
 
 
 class StreamPair(Pair):
-    """Two reward streams x_1..x_T that differ in one round; every arm would pay the round's reward.
+    """Two reward streams x_1..x_T that differ in one round; every arm pays the round's reward.
 
     Parameters
     ----------

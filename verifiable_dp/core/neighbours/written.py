@@ -20,7 +20,9 @@ def _unrolled(rows: JsonValue) -> list[JsonValue]:
 def _interactive_of(plain: Json) -> InteractivePair:
     name, limits = str(plain["adversary"]), (float(plain["bounds"][0]), float(plain["bounds"][1]))
     if "parameters" not in plain:
-        raise InputError(f"pair: the adversary {name!r} is a Python function, which a record cannot hold")
+        raise InputError(
+            f"pair: the adversary {name!r} is a Python function, and records cannot contain functions"
+        )
     ready = Strategy(name, tuple(plain["parameters"]), limits)
     return InteractivePair(ready, plain["challenge"], plain["low"], plain["high"], limits)
 

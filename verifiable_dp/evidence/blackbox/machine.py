@@ -161,7 +161,7 @@ class Machine:
         slopes = [(more[2] - released) / step for more, step in zip(seen[1:], added, strict=True)]
         linear = len(slopes[0].shape) == 2 and np.allclose(slopes[0], slopes[1], 1e-9, 0, equal_nan=True)
         if not linear or not (slopes[0][~np.isnan(slopes[0])] > 0).all():
-            raise UnsupportedError("algorithm: it changes what it releases after the noise is added")
+            raise UnsupportedError("algorithm: it changes its releases after it adds the noise")
         factor = np.where(np.abs(slopes[0][0] - 1) < 1e-9, 1.0, slopes[0][0])
         return after, probe, released, factor
 
@@ -194,7 +194,7 @@ class Machine:
         after = self.algorithm.decide(state.take(index), query.take(index), _releases(node, removed))
         if not _all_alike(after):
             raise UnsupportedError(
-                "algorithm: its decisions depend on more than which releases lie beyond the margin"
+                "algorithm: its decisions depend on something other than which releases exceed the margin"
             )
         return after.take(index[:1])
 

@@ -89,7 +89,7 @@ class NumericsResult(Recorded, frozen=True):
 NUMERICS = Kind(
     "numerics",
     "privacy",
-    "exact test of an event in the outputs' last bits, which was chosen on other runs",
+    "exact test of an event in the outputs' last bits; other runs chose the event",
     "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
     short="the test of last bits",
     rank=60,

@@ -68,7 +68,7 @@ class _Probe:
             out = np.where(scale > 0, out, value)
         else:
             if len(self.outputs) >= len(self.forced) or self.forced[len(self.outputs)].shape != value.shape:
-                raise UnsupportedError("algorithm: what it releases differs between the inputs")
+                raise UnsupportedError("algorithm: its releases differ between the inputs")
             out = self.forced[len(self.outputs)]
         self.outputs.append(out)
         self.slots += draw.slot[where].tolist()

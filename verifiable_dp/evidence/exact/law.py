@@ -123,7 +123,9 @@ def node_law(node: Node) -> dict[int, float]:
     """
     arms = np.flatnonzero(node.active)
     if (node.counts[arms] > 0).any():
-        raise UnsupportedError("algorithm: it compares sums of many reports, whose noise is not Laplace")
+        raise UnsupportedError(
+            "algorithm: it compares sums of many reports, and the noise of such sums is not Laplace"
+        )
     if len(arms) > race.MOST_ARMS:
         raise UnsupportedError(f"algorithm: at most {race.MOST_ARMS} arms can be compared, got {len(arms)}")
     if not (np.isfinite(node.margin) and node.margin >= 0):

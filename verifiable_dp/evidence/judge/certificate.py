@@ -248,7 +248,7 @@ def _misfit(pattern: Pattern, frame: Frame) -> str:
             if not (right and _fits(whole, len(frame.draws))):
                 return "shifts must name draws and entries that exist, each once"
         elif len(pattern.entries) > MOST_ENTRIES or len(shifts.values) != 2 ** len(pattern.entries):
-            return f"corners must be those of at most {MOST_ENTRIES} entries, all of them"
+            return f"corners must be all corners of at most {MOST_ENTRIES} entries"
         elif not all(_fits(values, len(frame.draws)) for values in shifts.values):
             return "shifts must name draws that exist, each once"
     return ""

@@ -28,7 +28,7 @@ RETURNED = Construct("calls the result of another call, which may depend on a ra
 ONE_OF_TWO = Construct("calls one of two functions, and a random draw may decide which", _BRANCH)
 FUNCTION = Construct("calls a function that a random draw chooses", _BRANCH)
 CHOSEN = Construct("calls an object that a random draw chooses", _BRANCH)
-PUT = Construct("calls what a random draw stores in {}", _BRANCH)
+PUT = Construct("calls a function that a random draw stores in {}", _BRANCH)
 METHOD = Construct("calls {} of an object that a random draw chooses", _BRANCH)
 UNKNOWN_CALL = Construct(
     "calls something that is known only when the code runs",

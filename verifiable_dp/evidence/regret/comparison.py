@@ -141,7 +141,8 @@ def _judge_comparison(statistics: Json) -> JsonDict:
 def _comparison_in_words(numbers: Json, result: Json) -> str:
     times = f"{digits(result['ratio'])} times the regret{interval(result)}"
     claimed = "as much" if numbers["factor"] == 1 else f"{digits(numbers['factor'])} times"
-    return f"{numbers.get('rival', 'the rival')} has {times}, claimed at least {claimed}"
+    rival = str(numbers.get("rival", "the rival"))
+    return f"{rival}{':' if ' = ' in rival else ' has'} {times}, claimed at least {claimed}"
 
 
 @COMPARISON.slack_by

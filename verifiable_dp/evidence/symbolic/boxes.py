@@ -1041,7 +1041,7 @@ def _typed(world: World, ufunc: Foreign, inputs: Foreign, made: Foreign) -> None
     except TypeError:
         return
     if dtype.kind == "b" and ufunc is np.add:
-        raise world.stop("truth values are added, which gives another truth value and not a count")
+        raise world.stop("truth values are added, which gives a truth value instead of a count")
     if dtype.kind == "f" and made.kind == "i":
         made.kind = "f"
     if dtype.itemsize < 8 and dtype.kind in "fiu":
@@ -1613,7 +1613,7 @@ def _of_truths(world: World, function: Foreign, args: Foreign, kwargs: Foreign) 
         except (TypeError, ValueError):
             return  # it takes something else, or none of these
         if not same:
-            raise world.stop("truth values are added, which gives another truth value and not a count")
+            raise world.stop("truth values are added, which gives a truth value instead of a count")
 
 
 _FILLING = (np.put, np.place, np.putmask, np.copyto, np.fill_diagonal, np.put_along_axis)

@@ -345,7 +345,7 @@ def _guarded(world: World, function: Foreign) -> Foreign:
             raise world.hidden(words) if pythons else world.stop(words)
         result = function(*args, **kwargs)
         if not outside.is_told(function, result):
-            raise outside.stopped(world, f"what {name} of Python's library returns")
+            raise outside.stopped(world, f"the result of {name} from Python's standard library")
         return result
 
     return call

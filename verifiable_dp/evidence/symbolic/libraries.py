@@ -156,7 +156,7 @@ class Followed:
                 raise self.world.stop("a mechanism of diffprivlib draws from a generator with a seed")
             kind = type(mechanism)
             if kind is not vars(sys.modules["diffprivlib.mechanisms"]).get(kind.__name__):
-                raise self.world.stop("a class of the code's own draws in the place of diffprivlib's")
+                raise self.world.stop("one of the code's own classes draws instead of diffprivlib's")
             selects = type(mechanism).__name__ in _SELECTING
             made = self._by_law(real, mechanism, _raw(mechanism.utility) if selects else entries)
         self.outputs.append(made)
@@ -193,7 +193,9 @@ class Followed:
                 sizes.setdefault(unit, []).append(max(map(abs, move)))
                 ways.setdefault(unit, set()).update(np.sign(move))
         if known["monotonic"] and any({-1, 1} <= signs for signs in ways.values()):
-            raise self.world.stop("a measurement of OpenDP takes utilities that rise and fall as monotonic")
+            raise self.world.stop(
+                "a measurement of OpenDP assumes monotonic utilities, but these rise and fall"
+            )
         costs, curves = {}, {}
         for unit, moved in sizes.items():
             if kind in _L1:

@@ -277,8 +277,8 @@ _OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlie
 
 _SIZED = "{} changes with the size of the data or of the call, so a run depends on which sizes came before"
 
-_FIRST = "{} keeps what the first run left there, which may reveal data of that run"
-_COLD = "the first run of a process gives something else than later ones, because {} is set in it"
+_FIRST = "{} still contains what the first run stored, which may reveal that run's data"
+_COLD = "the first run of a process gives other results than later runs, because it sets {}"
 
 
 def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:

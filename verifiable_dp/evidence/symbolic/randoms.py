@@ -366,7 +366,7 @@ class Sources:
         return self._instead[id(bits)]
 
 
-OWN_CLASS = "the code draws from a generator of a class of its own"
+OWN_CLASS = "the code draws from one of its own generator classes"
 _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 

@@ -764,7 +764,7 @@ class Term:
 
     def __add__(self, other: Foreign) -> Foreign:
         if self.type == "truth" and (type(other) is np.bool_ or getattr(other, "type", "") == "truth"):
-            raise self.world.stop("truth values are added, which gives another truth value and not a count")
+            raise self.world.stop("truth values are added, which gives a truth value instead of a count")
         return _operate(add, self, other)
 
     def __radd__(self, other: Foreign) -> Foreign:
@@ -1038,7 +1038,7 @@ def _operate(
     if lazy:
         return function(left, right.term()) if lazy in ("uniform", "coin") else NotImplemented
     if isinstance(right, _PLAIN) and type(right) not in _KNOWN and not is_own_class(type(right)):
-        raise left.world.stop("a number of a class of the code's own meets data or noise")
+        raise left.world.stop("data or noise are combined with a number of one of the code's own classes")
     return function(left, right) if type(right) is Term or isinstance(right, _PLAIN) else NotImplemented
 
 
@@ -1551,7 +1551,7 @@ def logarithm(term: Foreign) -> Foreign:
 
     if type(term) is Term and term.range()[0] <= 0:
         raise term.world.stop_raw(
-            "we cannot bound how much the logarithm of raw {data} changes where they may be 0"
+            "we cannot bound how much the logarithm of raw {data} changes, because they may be 0"
         )
     found = _through(term, np.log, moving, 0.0, "logarithm")
     if type(term) is Term and term.ratio is not None and term.ratio.below is None:

@@ -222,7 +222,7 @@ class UniformDraw(Lazy):
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
         if not self.is_bare and not shows(own, bound):
-            raise self.world.stop("a coin is tossed in a way that may give another result for a few draws")
+            raise self.world.stop("a coin toss may give another result for a few draws")
         self.source.tosses(lambda u: own(u) < bound)
         return DrawnCoin(
             self.source, lambda u: own(u) < bound, min(max(bound, 0.0), 1.0) if self.is_bare else None
