@@ -314,6 +314,28 @@ def list_of_places(rewards, rng):
     return _by_mean(rewards, rng, rewards[[0, 1, 2, 3][: _few(rng)], 0])
 
 
+WEIGHTS = [1.0] * 437 + [1000.0] + [1.0] * 562
+PLACES = [4] * 437 + [3] + [4] * 562
+
+
+def one_name_inside_and_around(rewards, rng):
+    """What a comprehension goes through is looked for around it, where its own name is another one."""
+    weight = [WEIGHTS[rng.integers(1000)]]
+    weights = [float(weight) for weight in weight]
+    return _played(rewards, int(rewards[0, 0] * weights[0] + rng.laplace(0, 1 / EPSILON) > 0.5))
+
+
+def reward_at_two_places(rewards, rng):
+    """Places that meet in one run of 7,000: then one reward counts twice."""
+    one, other = rng.integers(1000) % 7, 6 + min(rng.integers(100_000) % 1000, 5)
+    return _played(rewards, int(rewards[one, 0] + rewards[other, 0] + rng.laplace(0, 1 / EPSILON) > 0.5))
+
+
+def reward_at_a_rare_place(rewards, rng):
+    place = PLACES[rng.integers(1000)]
+    return _played(rewards, int(rewards[3, 0] + rewards[place, 0] + rng.laplace(0, 1 / EPSILON) > 0.5))
+
+
 @dataclasses.dataclass(frozen=True)
 class Cell:
     """A place, compared by what `dataclass` has written."""
@@ -389,6 +411,7 @@ LEAKS = [
     *(noise_by_entry, noise_appended, counted_twice),
     *(rows_and_a_column, slice_that_is_made, drawn_mask, drawn_places, list_of_places),
     *(turns_that_peak, turns_by_a_ratio, turns_by_a_product, turns_by_a_decay),
+    *(one_name_inside_and_around, reward_at_two_places, reward_at_a_rare_place),
 ]
 
 
@@ -546,8 +569,19 @@ def one_number_at_a_drawn_place(rewards, rng):
 RIGHT = [
     right_largest_entry,
     rule_returned_beside_a_draw,
-    *(rule_by_name, rule_in_attribute, rule_handed_on, rule_applied_in_part, objects_of_one_kind),
-    *(repeats_by_round, stopped_by_noise, arms_that_are_left, means_of_counts, weights_by_round),
-    *(table_shown, logarithm_of_round, epochs_that_halve_a_gap),
-    *(mean_under_a_mask, mean_of_listed_places, one_number_at_a_drawn_place),
+    *(rule_by_name, rule_in_attribute, rule_handed_on, objects_of_one_kind),
+    *(repeats_by_round, stopped_by_noise, arms_that_are_left, weights_by_round),
+    *(table_shown, logarithm_of_round, mean_under_a_mask, mean_of_listed_places),
+]
+
+# Right programs without a bound: to tell them from leaks, we would have to follow what few programs need.
+UNFOLLOWED = [
+    # What is called, with what, is known when the code runs: `partial` is not followed.
+    (rule_applied_in_part, "calls something that is known only when the code runs"),
+    # Other statements may change the table between one side of the sum and the other, a number none can.
+    (means_of_counts, "the amount of noise, or the weight of the data, may depend on a random draw"),
+    # The length rises with the epoch and falls with the arms that are left, as in `turns_that_peak`.
+    (epochs_that_halve_a_gap, "the number of iterations of a loop may depend on a random draw"),
+    # What else reads that reward is not known, as in `reward_at_a_rare_place`.
+    (one_number_at_a_drawn_place, "reads data or noise from a table at an index that a random draw selects"),
 ]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 import verifiable_dp as vdp
 from verifiable_dp.auditing import traced
@@ -319,8 +320,11 @@ def test_zero_out_reaches_zero_where_the_bounds_do_not():
     )
 
 
-def test_a_promise_of_a_whole_curve_has_no_bound_at_one_delta():
-    assert not uppers(vdp.audit(normal, mu=1.0, budget="smoke", seed=1))
+def test_a_bound_of_a_whole_curve_is_stated_at_one_delta():
+    """Of noise of scale `SIGMA` on a sum that moves by 1, whatever mu is claimed."""
+    (upper,) = uppers(vdp.audit(normal, mu=1.0, budget="smoke", seed=1))
+    at, half = upper * SIGMA, 0.5 / SIGMA
+    assert norm.cdf(half - at) - np.exp(upper) * norm.cdf(-half - at) == pytest.approx(1e-5, rel=1e-3)
 
 
 def louder_for_many(data, rng):

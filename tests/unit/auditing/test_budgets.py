@@ -123,7 +123,7 @@ def test_the_speed_of_the_machine_decides_nothing(clock):
     slow = audit(Counted(clock, 0.5), runs=1000)
     assert slow.record["plan"]["capped"] is True
     assert slow.record["plan"]["sizes"]["runs"] < 1000
-    assert "cap of 300 seconds" in slow.record["target"]["note"]
+    assert "time limit of 300 seconds" in slow.record["target"]["note"]
     assert not same(slow, reports[0])
 
 
@@ -131,7 +131,7 @@ def test_a_re_run_of_a_capped_audit_says_the_same(clock, monkeypatch):
     """A re-run has no cap: it takes the sizes, and that a cap has cut them, from the record."""
     monkeypatch.setattr(Clock, "perf_counter", lambda self: setattr(self, "now", self.now + 0.5) or self.now)
     record = audit(accusations.given, runs=1000).record
-    assert "cap of 300 seconds" in record["target"]["note"]
+    assert "time limit of 300 seconds" in record["target"]["note"]
     monkeypatch.undo()
     again = api.rerun(record, in_process=True)
     assert again["target"]["note"] == record["target"]["note"]

@@ -46,6 +46,12 @@ def test_right_twins_keep_their_bound(play):
     assert got.epsilon() <= 1 + 1e-9
 
 
+@pytest.mark.parametrize(("play", "said"), [*language.UNFOLLOWED, held.UNFOLLOWED])
+def test_right_twins_that_are_not_followed_have_no_bound(play, said):
+    """For what reason the programs say. Where what is called is unknown, so is the rest: that comes first."""
+    assert found(play).failure == said
+
+
 @pytest.mark.parametrize("play", turns.LEAKS, ids=lambda f: f.__name__)
 def test_what_changes_while_a_table_is_made_makes_it_rough(play):
     """Broken variants: a call gives the same each time; a comprehension is no turn; names stay the same."""

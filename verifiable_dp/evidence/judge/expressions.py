@@ -11,6 +11,7 @@ from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
+    COMPREHENSION,
     Function,
     bound,
     of_constant,
@@ -38,6 +39,7 @@ from verifiable_dp.evidence.judge.values import (
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
+_COMPUTES = (*_KEPT, ast.BinOp, ast.UnaryOp, ast.Constant, ast.keyword, ast.operator, ast.unaryop, ast.Load)
 _NAMES = ("__name__", "__qualname__", "__doc__")
 _NOW = ("now", "today")  # for NumPy and pandas
 # What Python sets in each module, or by how it was started.
@@ -95,6 +97,8 @@ class Expressions(Calls):
         if key in self.names.settled[self.names.home[self.scope]].defaults:
             self.tell(node, outside.READS, node.id)
         found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
+        if self.at_once and not isinstance(owner, COMPREHENSION) and not found.stream:
+            found = found._replace(turn=PUBLIC)
         if self.is_behind(key):
             found |= Value(STEEP, apart=True)
         return self.kept_in(node.id, found)
@@ -328,23 +332,27 @@ class Expressions(Calls):
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope, before, turning = self.scope, node, self.context, self.turning
-        around = Value()
-        if isinstance(node, ast.GeneratorExp) and node not in self.consumed:
+        around, lazy = Value(), isinstance(node, ast.GeneratorExp)
+        if lazy and node not in self.consumed:
             self.context = self.within(Value(SMOOTH))  # it may be left before its end
-        for part in node.generators:
-            rows = self.of(part.iter)  # of the first it is asked once
+        for at, part in enumerate(node.generators):
+            self.scope = node if at else outer  # the first is looked for, and asked once, around it
+            rows, roots = self.of(part.iter), {root.entry() for root in self.roots(part.iter)}
+            lazy = lazy or rows.stream
             self.turning = [*turning, node]
             if size := self.turns(part.iter):
                 self.uneven |= {node}
-                self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), node.generators.index(part))
+                self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), at)
             self.ask(Value(size, rows.turn), part.iter)
-            self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
+            self.scope = node
+            self.store(part.target, rows.each, roots)
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
             around |= Value(level, size=max(size, level), rough=STEEP if tests.turn else PUBLIC)
             around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        place = None if lazy else self.of_place(node, parts)
         made = [self.of(part) for part in parts]
         self.scope, self.turning, self.context = outer, turning, before
         several = STEEP if made[0].draws > 1 else made[0].level
@@ -352,12 +360,37 @@ class Expressions(Calls):
         every = joined(made) | around
         every = every._replace(partial=every.partial or node in every.kept, kept=every.kept - {node})
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
-        size, rough = max(every.size, keyed), max(kept.rough, made[-1].turn)
+        size, rough = max(every.size, keyed), max(kept.rough, made[-1].turn if place is None else place)
         own = frozenset((values.LIST,))
         stream = isinstance(node, ast.GeneratorExp)
         return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner, stream=stream)
 
     _of_GeneratorExp = _of_DictComp = _of_ListComp
+
+    def of_place(self, node: Foreign, parts: list[ast.expr]) -> int | None:
+        """How an entry follows from its position where all are made at one time; None where they are not.
+
+        If no more is done than to draw, names from around the comprehension tell no entry from others.
+        """
+        asked = [test for one in node.generators for test in one.ifs]
+        asked += [one.iter for one in node.generators[1:]]
+        if not all(map(self.only_draws, parts + asked)):
+            return None
+        telling, self.telling, self.at_once = self.telling, False, True
+        turn = self.of(parts[-1]).turn
+        self.telling, self.at_once = telling, False
+        return turn
+
+    def only_draws(self, node: Foreign) -> bool:
+        """Whether an expression does no more than compute and draw: what names stand for stays the same."""
+        if isinstance(node, ast.Call):
+            base = self.of(node.func.value).own if isinstance(node.func, ast.Attribute) else NONE
+            written = any(word.arg in ("out", None) for word in node.keywords)
+            parts = [*node.args, *node.keywords]
+            return base == {GENERATOR} and not written and all(map(self.only_draws, parts))
+        if isinstance(node, ast.Attribute) and node.attr in self.names.methods:
+            return False
+        return isinstance(node, _COMPUTES) and all(map(self.only_draws, ast.iter_child_nodes(node)))
 
     def _of_Yield(self, node: Foreign) -> Value:
         """What comes out of a generator; several of its parts need not be alike."""

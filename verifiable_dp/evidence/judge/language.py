@@ -55,7 +55,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.imports import codes_of
 from verifiable_dp.evidence.judge.marks import Roles, Spot
-from verifiable_dp.evidence.judge.outside import Outside
+from verifiable_dp.evidence.judge.outside import UNKNOWN_CALL, Outside
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.trees import tree_of, walk
 from verifiable_dp.evidence.judge.values import STEEP, Value
@@ -111,8 +111,10 @@ class Language:
         """The first construct for which paths that were not run are unknown; None if there is none.
 
         Of functions that were `read` in place of being run, all paths are known, if all their forms are.
+        Calls that are not known come first: much else is unknown by them.
         """
-        return next(iter(self.all_outside(read)), None)
+        unknown = UNKNOWN_CALL.words
+        return min(self.all_outside(read), key=lambda one: (one.words != unknown, one), default=None)
 
     def all_outside(self, read: Iterable[types.CodeType] = ()) -> list[Outside]:
         """As `outside`, all of them, by file and line."""

@@ -85,7 +85,10 @@ class Loops(Chances):
         kept = {one for one in value.kept if one in inside or self.inside[one] is not here}
         if value.raw:
             outer = self.outlives(name)
-            kept |= {one for one in self.varying(outer=outer) if name not in self.remade(one)}
+            owner, around = self.names.owner(self.scope, name), self.turning
+            # Of what a comprehension sets anew, what it goes through says whether it is the same again.
+            around = around[: around.index(owner)] if owner in around else []
+            kept |= {o for o in self.varying(outer=outer) if o not in around and name not in self.remade(o)}
             kept |= {here} & self.again_in if outer else set()
         return value._replace(kept=frozenset(kept)) if kept != value.kept else value
 

@@ -167,6 +167,7 @@ class Marks:
         self.spots: set[Spot] = set()  # where disclosing would do
         self.kept: dict[str, set[tuple[int, ...]]] = {}  # attributes, and where they are set
         self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
+        self.at_once = False  # whether what is looked at is an entry of a table that is made at one time
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
         self.repeats: set[ast.AST] = set()  # functions that are called more than once
         self.callers: dict[ast.AST, set[ast.Call]] = {}  # functions, and their calls

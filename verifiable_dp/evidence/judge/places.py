@@ -47,6 +47,8 @@ class Places(Loops):
         found = outer.entry(at)._replace(rough=table.rough)
         if at.draws and not table.data:
             found = found._replace(draws=max(found.draws, at.draws))
+        if found.level > table.level:  # the place says which it is
+            found = found._replace(tossed=found.tossed or at.tossed, raw=found.raw or at.raw)
         if outer.unlike >= STEEP:
             found = self.selected(node, found, at)
         if not at.level:
