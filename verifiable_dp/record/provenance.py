@@ -293,7 +293,8 @@ def place(
     for one, digest in zip(found or (), run.values(), strict=False):
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
-    known |= {**(opened or {}), **whole}
+    known |= opened or {}
+    known |= whole
     differs, filtered = _differing(head, known)
     there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
     twin = there.removeprefix(_SOURCES)
