@@ -213,7 +213,8 @@ class RecordOrigin:
                     f"source: {str(root)!r}, in which the code lies, is a repository within {str(source)!r}: "
                     "what the code read outside of it is not known; audit in that folder, and give it"
                 )
-            read = dict(record.provenance.target.opened or {})
+            read = record.provenance.target.opened or {}
+            read = {name: one for name, one in read.items() if one not in opened.MISSED}
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):
             raise InputError("source: the record does not name the files of its code")

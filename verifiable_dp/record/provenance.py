@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import InputError, JsonDict
-from verifiable_dp.targets.opened import ABSENT
+from verifiable_dp.targets.opened import ABSENT, MISSED
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
 LEARNT_WITH = "scikit-learn"  # that boosted trees are fitted with; absent of records that needed it
@@ -261,7 +261,7 @@ def place(
     for one, digest in zip(found or (), run.values(), strict=False):
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
-    known |= opened or {}
+    known |= {name: one for name, one in (opened or {}).items() if one not in MISSED}
     differs, filtered = _differing(head, known)
     there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
     twin = there.removeprefix(_SOURCES)

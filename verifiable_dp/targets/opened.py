@@ -60,6 +60,8 @@ NOWHERE = "0" * 64  # of what was opened, and is not known
 ABSENT = "f" * 64  # of what code wanted to open, and was not there
 REFUSED = "e" * 64  # of what a cage refused to the code
 WITHHELD = "d" * 64  # of a variable that we withheld from the code
+UNLOADED = "c" * 64  # of a module that the code imports and that could not be loaded
+MISSED = (REFUSED, WITHHELD, UNLOADED)  # of no file: what the code did not get here, and may get elsewhere
 _NETWORK = "network"
 
 
@@ -118,6 +120,12 @@ def note(place: str) -> None:
         del _Listening.busy.here
 
 
+def note_unloaded(name: str) -> None:
+    """Note a module that is there, and without which the code goes on."""
+    if _Listening.root:
+        _Listening.found[f"./{name}"] = UNLOADED
+
+
 def digest(root: Path, name: str) -> str:
     """The SHA-256 that a path of `begin` has now, or `ABSENT`; empty if it is elsewhere or cannot be read."""
     with suppress(OSError):
@@ -167,9 +175,9 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
         del _Listening.busy.here
 
 
-def refused(found: Mapping[str, str]) -> list[str]:
-    """What a cage refused to code, of what was noted."""
-    return sorted(name.removeprefix("./") for name, digest in found.items() if digest == REFUSED)
+def missed(found: Mapping[str, str], kind: str) -> list[str]:
+    """What the code did not get, of what was noted: of one of the kinds `MISSED`."""
+    return sorted(name.removeprefix("./").lstrip("$") for name, one in found.items() if one == kind)
 
 
 def withhold(names: Collection[str]) -> None:
@@ -200,11 +208,6 @@ class _Withheld(dict[Passed, Passed]):
 def _note_withheld(names: Collection[str]) -> None:
     if names and _by_code(sys._getframe(2)):
         _Listening.found |= {f"./${one}": WITHHELD for one in names}
-
-
-def withheld(found: Mapping[str, str]) -> list[str]:
-    """Variables that the code asked for and did not get, of what was noted."""
-    return sorted(name.removeprefix("./$") for name, digest in found.items() if digest == WITHHELD)
 
 
 def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:

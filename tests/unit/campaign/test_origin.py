@@ -20,7 +20,7 @@ from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import provenance, questions, requested, requests, words
+from verifiable_dp.record import committed, provenance, questions, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets import loaded, opened
@@ -243,6 +243,20 @@ def test_a_record_of_what_git_changes_is_refused(folder):
         with pytest.raises(InputError, match="git changes scale as it checks it out"):
             RecordOrigin(**expected).check(other)
     assert (in_production(record, folder)[0], in_production(other, folder)[0]) == ("acceptable", "open")
+
+
+def test_what_a_check_of_regret_did_not_get_counts(folder):
+    """An audit of privacy is inconclusive where the code goes on without a part; no check of regret is."""
+    whole = vdp.verify(folder / "kept/record.json").record
+    for found, checks, known in (
+        ({"./cuda": opened.UNLOADED}, [], False),
+        ({"./cuda": opened.UNLOADED}, whole["checks"], True),
+        ({"cuda.py": ABSENT}, [], True),
+    ):
+        place = {**whole["provenance"]["target"], "opened": found}
+        facts = {**whole["provenance"], "target": place}
+        record = Record.of({**whole, "provenance": facts, "checks": checks})
+        assert (committed.unknown(record) == "") is known
 
 
 def test_two_requests_have_two_places(folder, tmp_path):

@@ -191,7 +191,7 @@ def test_what_a_cage_refuses_is_noted(asked, place, tmp_path):
     for barred in (walls, cage.Walls()):
         with opened.noted(str(place), barred) as found:
             code(f"import contextlib\nwith contextlib.suppress(OSError):\n    thing = {asked}", **given)
-        assert opened.refused(found) == (REFUSALS[asked].split() if barred is walls else [])
+        assert opened.missed(found, opened.REFUSED) == (REFUSALS[asked].split() if barred is walls else [])
         for name in ("new", "lock", "link"):
             with contextlib.suppress(OSError):
                 os.remove(place / name)
@@ -221,11 +221,11 @@ def test_what_a_cage_allows_or_a_library_does_by_itself_is_not_noted(place, tmp_
         code("import sys; sys.path.insert(0, str(place)); import helper; sys.path.pop(0)", place=place)
         files.write_text(place / "ours", "x")
         code("import library")
-        assert opened.refused(found) == []
+        assert opened.missed(found, opened.REFUSED) == []
         code("import library; library.lock()")
     for name in ("library", "helper"):
         sys.modules.pop(name)
-    assert opened.refused(found) == ["site-packages/lock"]
+    assert opened.missed(found, opened.REFUSED) == ["site-packages/lock"]
 
 
 @pytest.mark.parametrize("name", [".git/c", "site-packages/d"])
@@ -427,4 +427,4 @@ def test_a_variable_that_the_code_asks_for_and_does_not_get_is_noted(ask, noted,
         for one in (os.environ, os.environb):
             vars(one)["_data"] = kept
     assert found == {f"./${name}": opened.WITHHELD for name in noted}
-    assert opened.withheld(found) == noted
+    assert opened.missed(found, opened.WITHHELD) == noted
