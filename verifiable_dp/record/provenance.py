@@ -19,7 +19,8 @@ from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import InputError, JsonDict
-from verifiable_dp.targets.opened import ABSENT, MISSED
+from verifiable_dp.targets.opened import ABSENT, relative
+from verifiable_dp.targets.opened import read as read_of
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
 LEARNT_WITH = "scikit-learn"  # that boosted trees are fitted with; absent of records that needed it
@@ -261,7 +262,7 @@ def place(
     for one, digest in zip(found or (), run.values(), strict=False):
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
-    known |= {name: one for name, one in (opened or {}).items() if one not in MISSED}
+    known |= read_of(opened or {})
     differs, filtered = _differing(head, known)
     there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
     twin = there.removeprefix(_SOURCES)
@@ -271,6 +272,7 @@ def place(
         "commit": head.commit,
         "dirty": found is None or bool(differs),
         "place": there,
+        **({"folder": _folder(head.top)} if relative(opened or {}) else {}),
         **read,
         **({"twin": True} if there.startswith(_SOURCES) and head.blobs(head.top, twin) else {}),
         **({"differs": differs} if differs else {}),
@@ -293,6 +295,11 @@ def commit_at(folder: Path, name: str) -> str:
             f"commit: {name!r} is not a commit of the repository of {str(folder)!r}; check it out"
         )
     return found.decode()
+
+
+def _folder(top: Path) -> str:
+    """The current folder, from the top of a repository."""
+    return os.path.relpath(Path.cwd(), top).replace(os.sep, "/")
 
 
 def _reached(top: Path, file: Path) -> list[str]:

@@ -62,6 +62,7 @@ REFUSED = "e" * 64  # of what a cage refused to the code
 WITHHELD = "d" * 64  # of a variable that we withheld from the code
 UNLOADED = "c" * 64  # of a module that the code imports and that could not be loaded
 MISSED = (REFUSED, WITHHELD, UNLOADED)  # of no file: what the code did not get here, and may get elsewhere
+RELATIVE = "b" * 64  # of a path, as the code gave it, that leads elsewhere in another current folder
 _NETWORK = "network"
 
 
@@ -70,7 +71,7 @@ class _Listening:
 
     begun = False
     busy = threading.local()  # where it is being noted, which opens files, too
-    root = ""
+    root = folder = ""
     found: dict[str, str]
     base: FrameType | None = None  # below it, nothing is the code's
     generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
@@ -85,7 +86,7 @@ def begin(root: str, base: FrameType | None = None, walls: Walls | None = None) 
     the frame that runs the code, the caller's if it is None.
     """
     _Listening.walls = walls or Walls()
-    _Listening.root, _Listening.found = root, {}
+    _Listening.root, _Listening.folder, _Listening.found = root, os.getcwd(), {}
     _Listening.base = base or sys._getframe(1)
     _Listening.generated = frozenset(_made_here())
     if root and not _Listening.begun:
@@ -164,6 +165,8 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
             return
         with suppress(OSError, TypeError, ValueError):
             if not _for_us():
+                if _is_relative(event, os.fsdecode(place)):
+                    _Listening.found[f"././{os.fsdecode(place)}"] = RELATIVE
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
                     try:
                         _note(one, listed=event != "open")
@@ -173,6 +176,22 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
                     _Listening.found[f"./{os.fsdecode(place)}"] = NOWHERE
     finally:
         del _Listening.busy.here
+
+
+def _is_relative(event: str, place: str) -> bool:
+    """Whether a path leads elsewhere where the code runs in another folder; not one that it has entered."""
+    named = event in ("open", "os.chdir") or (event != "import" and os.path.lexists(place))
+    return named and not os.path.isabs(place) and os.getcwd() == _Listening.folder
+
+
+def relative(found: Mapping[str, str]) -> str:
+    """A path that the code gave and that depends on the current folder, of what was noted; or empty."""
+    return next((name.removeprefix("././") for name, one in sorted(found.items()) if one == RELATIVE), "")
+
+
+def read(found: Mapping[str, str]) -> dict[str, str]:
+    """What was noted of files: what the code read, or did not find."""
+    return {name: one for name, one in found.items() if one not in (*MISSED, RELATIVE)}
 
 
 def missed(found: Mapping[str, str], kind: str) -> list[str]:

@@ -20,7 +20,7 @@ from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import committed, provenance, questions, requested, requests, words
+from verifiable_dp.record import committed, how, provenance, questions, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets import loaded, opened
@@ -853,3 +853,44 @@ def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
     RecordOrigin(source=tmp_path / "app/svc").check(record)
     with pytest.raises(InputError, match="is below the top of its repository, and the audit was in none"):
         RecordOrigin(source=tmp_path / "checkout/svc").check(record)
+
+
+IN_A_FOLDER = """
+with open({}) as file:
+    SCALE = float(file.read())
+
+def release(data, rng):
+    return data.sum() + rng.laplace(0, SCALE)
+"""
+
+
+@pytest.mark.parametrize(("path", "folder"), [("'scale'", "svc"), ("__file__[:-7] + 'scale'", None)])
+def test_a_record_says_in_which_folder_paths_began(path, folder, tmp_path, monkeypatch):
+    """Broken variant: audited beside one file, for a service that runs beside another.
+
+    Control: a path that does not depend on the folder.
+    """
+    (tmp_path / "svc").mkdir()
+    (tmp_path / "svc/scale").write_text("1")
+    (tmp_path / "svc/mine.py").write_text(IN_A_FOLDER.format(path))
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
+        git(tmp_path, *command)
+    monkeypatch.chdir(tmp_path / "svc")
+    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    record = vdp.audit("mine.py:release", runs=400, epsilon=1.0).parsed
+    assert record.provenance.target.folder == folder
+    said = "opens 'scale' from the folder in which it runs, 'svc' of its repository in this audit"
+    assert any(said in one for one in how.notes(record)) is (folder is not None)
+    RecordOrigin(commit=head(tmp_path), source=tmp_path / "svc").check(record)
+    refused = pytest.raises(InputError, match=r"opens 'scale' from .* and here that is '\.'; audit")
+    for asks in ("commit", "source"):
+        with refused if folder else contextlib.nullcontext():
+            RecordOrigin._started(asks, record, tmp_path)
+    monkeypatch.setattr(RecordOrigin, "_started", staticmethod(_refused))
+    for asks, given in (("commit", head(tmp_path)), ("source", tmp_path / "svc")):
+        with pytest.raises(InputError, match=f"{asks} svc"):
+            RecordOrigin(**{asks: given}).check(record)
+
+
+def _refused(asks, record, folder):
+    raise InputError(f"{asks} {folder.name}")

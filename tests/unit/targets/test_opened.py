@@ -284,13 +284,13 @@ def test_a_path_may_begin_in_a_folder_that_is_open(way, place, tmp_path, monkeyp
     folder = os.open(place, os.O_RDONLY)
     with opened.noted(str(place)) as found:
         code(FOLDERS[way], folder=folder, target=str(tmp_path / "new"))
-    assert found == expected
+    assert opened.read(found) == expected
     (place / "a.txt").write_text("a.txt")
     monkeypatch.setattr(opened, "_HANDLES", "/nowhere")
     with opened.noted(str(place)) as found:
         code(FOLDERS[way], folder=folder, target=str(tmp_path / "newer"))
     os.close(folder)
-    assert found == {"./a.txt": "0" * 64}
+    assert opened.read(found) == {"./a.txt": "0" * 64}
 
 
 def test_a_database_may_be_named_by_an_address(place):
@@ -298,7 +298,7 @@ def test_a_database_may_be_named_by_an_address(place):
         code(
             "connect(f'file:{place}/%61.txt?mode=ro', uri=True).close()", place=place, connect=sqlite3.connect
         )
-    assert set(found) == {"a.txt"}
+    assert set(opened.read(found)) == {"a.txt"}
 
 
 def sha256(text):
@@ -337,7 +337,7 @@ def test_a_folder_that_is_entered_through_a_link_is_noted(place, monkeypatch):
     monkeypatch.chdir(place)
     with opened.noted(str(place)) as found:
         code("os.chdir('link'); open('d').close()")
-    assert set(found) == {"link/", "site-packages/d"}
+    assert set(opened.read(found)) == {"link/", "site-packages/d"}
 
 
 def test_a_file_and_a_link_are_not_the_same(place):
@@ -398,6 +398,28 @@ def test_the_folder_may_be_the_root_of_all(place):
     with opened.noted(os.sep) as found:
         code("open(place / 'a.txt').close()", place=place)
     assert found == {f"{place}/a.txt"[1:]: file_digest(place / "a.txt")}
+
+
+@pytest.mark.parametrize(
+    ("ask", "noted"),
+    [
+        (lambda: open("a.txt").close(), "a.txt"),
+        (lambda: through_os("./b.txt"), "./b.txt"),
+        (lambda: os.chdir("site-packages"), "site-packages"),
+        (lambda: sqlite3.connect("a.txt").close(), "a.txt"),
+        (lambda: sqlite3.connect(":memory:").close(), ""),
+        (lambda: open(os.path.abspath("a.txt")).close(), ""),
+        (lambda: (os.chdir(os.path.abspath("site-packages")), open("d").close()), ""),
+        (lambda: open("new", "w").close(), ""),
+    ],
+)
+def test_a_path_that_depends_on_the_folder_is_noted(ask, noted, place, monkeypatch):
+    """Controls: whole paths, a folder that the code has entered by one, and what it only writes."""
+    monkeypatch.chdir(place)
+    with opened.noted(str(place)) as found:
+        ask()
+    assert opened.relative(found) == noted
+    assert opened.RELATIVE not in opened.read(found).values()
 
 
 @pytest.mark.parametrize(
