@@ -79,9 +79,9 @@ def isolated(
         raise InputError(
             f"progress must be a function that takes a line of text, got {type(progress).__name__}"
         )
-    begun()  # also what a child inherits
     if request is not None:
         caged.root = asking.root_of(*code)
+    begun(caged.root)  # also what a child inherits
     tells = request is not None and caged.root != ""
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)

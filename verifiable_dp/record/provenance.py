@@ -93,6 +93,8 @@ class _Head:
         """That of the repository that a folder is in; None if it is in none, or there is no commit."""
         top = files.checkout(folder)
         name = b"" if top is None else _git(top, "rev-parse", "HEAD").strip()
+        if top in _AT_FIRST:
+            name = _AT_FIRST[top].encode()
         return cls(top, name.decode()) if top and re.fullmatch(_NAME, name) else None
 
     def blobs(self, folder: Path, *places: str) -> dict[str, str]:
@@ -372,9 +374,18 @@ def ci() -> JsonDict | None:
     return None
 
 
-def begun() -> float:
-    """Seconds since the epoch at the start of an audit, at which the commit of the code is read."""
+_AT_FIRST = dict[Path, str]()  # the commit of a repository at the start of the audit of code in it
+
+
+def begun(root: str = "") -> float:
+    """Seconds since the epoch at the start of an audit, at which the commit of the code is read.
+
+    So is that of the repository of a target, whose folder is `root`.
+    """
     _committed()
+    _AT_FIRST.clear()
+    if root and (head := _Head.of(Path(root))):
+        _AT_FIRST[head.top] = head.commit
     return time.time()
 
 

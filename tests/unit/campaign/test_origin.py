@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import SCRIPT, run
+from tests.commands import SCRIPT, run, writes_files
 from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.compliance import blocks
@@ -894,3 +894,40 @@ def test_a_record_says_in_which_folder_paths_began(path, folder, tmp_path, monke
 
 def _refused(asks, record, folder):
     raise InputError(f"{asks} {folder.name}")
+
+
+COMMITS = """
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+try:
+    from fast import SCALE
+except ImportError:
+    SCALE = 1.0
+(HERE / "fast.py").write_text("SCALE = 0.0")
+for step in (["add", "-A"], ["commit", "-qm", "two"]):
+    subprocess.run(["git", "-C", HERE, "-c", "user.name=a", "-c", "user.email=a@b", *step], check=False)
+
+def release(data, rng):
+    return data.sum() + rng.laplace(0, SCALE)
+"""
+
+
+@writes_files
+def test_a_record_is_of_the_commit_at_its_start(tmp_path, monkeypatch):
+    """Broken variant: it is of a commit that is made while it runs, with a file that the code did not find.
+
+    Control: of an audit after that.
+    """
+    (tmp_path / "mine.py").write_text(COMMITS)
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
+        git(tmp_path, *command)
+    first = head(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run(tmp_path, "audit", "mine.py:release", "--epsilon", 1, "--runs", 400, "--json", "r.json")
+    facts = vdp.verify("r.json").record["provenance"]["target"]
+    assert (facts["commit"], first == head(tmp_path)) == (first, False)
+    assert provenance.place(str(tmp_path / "mine.py"))["commit"] == first
+    provenance.begun(str(tmp_path))
+    assert provenance.place(str(tmp_path / "mine.py"))["commit"] == head(tmp_path)
