@@ -3049,7 +3049,7 @@ FAULTS = (
     Fault(
         "files that are read need not be those of the commit",
         f"{RECORD}/provenance.py",
-        "known |= opened or {}",
+        "known |= read_of(opened or {})",
         "opened = None",
         "a record of other noise, which is read from a file, passes for a commit",
         ("tests/unit/campaign/test_origin.py::test_what_the_code_reads_is_compared",),
