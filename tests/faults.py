@@ -2643,7 +2643,7 @@ FAULTS = (
     Fault(
         "the same data may be released in each turn",
         f"{EVIDENCE}/judge/loops.py",
-        "            kept |= {one for one in self.varying(outer=outer) if name not in self.remade(one)}\n",
+        "            kept |= {o for o in self.varying(outer=outer) if o not in around and name not in self.remade(o)}\n",
         "",
         "a hundred turns that no path sees cost what one does",
         ("tests/unit/evidence/test_counted_turns.py",),
