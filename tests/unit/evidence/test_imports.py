@@ -81,6 +81,7 @@ TAKEN = {
     "another name": ("C = {'s': 2.0}\nD = C\nD['s'] = float(os.environ.get('S', 2))", "C['s']"),
     "what holds it": ("I = {'s': 2.0}\nC = {'i': I}\nI['s'] = float(os.environ.get('S', 2))", "C['i']['s']"),
     "copyto": ("C = np.full(3, 2.0)\nnp.copyto(C, float(os.environ.get('S', 2)))", "C[0]"),
+    "an assert": ("C = [0.0, 2.0]\nassert C.pop(0) == 0.0", "C[0]"),
     "setattr": ("class C:\n    s = 2.0\nsetattr(C, 's', float(os.environ.get('S', 2)))", "C.s"),
     "a draw": ("C = 0.0 if np.random.default_rng().random() < 1e-9 else 2.0", "C"),
     "a draw of a generator": ("R = np.random.default_rng()\nC = 0.0 if R.random() < 1e-9 else 2.0", "C"),
@@ -143,6 +144,7 @@ TAKEN = {
     "a version": ("import sklearn", "0.0 if sklearn.__version__ == '7' else 2.0"),
 }
 RIGHT = {
+    "an assert of a size": ("C = [2.0]\nassert len(C) == 1 and C[0] > 0.0", "C[0]"),
     "constants": ("C = {'s': 2.0}\nC['t'] = 1.0\nC.update(u=3.0)", "C['s']"),
     "a function": ("def made():\n    return {'s': math.sqrt(4.0)}\nC = made()", "C['s']"),
     "a generator": ("R = np.random.default_rng()\nC = 2.0", "C"),

@@ -530,11 +530,17 @@ def optimised(data, rng):
     return noisy(data, rng) if __debug__ else data[0]
 
 
+def documented_itself(data, rng):
+    return noisy(data, rng) if documented_itself.__doc__ is None else data[0]
+
+
 def documented(data, rng):
     return noisy(data, rng) if __doc__ else data[0]
 
 
-@pytest.mark.parametrize("release", [by_repr, by_format, by_f_string, by_percent, optimised, documented])
+@pytest.mark.parametrize(
+    "release", [by_repr, by_format, by_f_string, by_percent, optimised, documented, documented_itself]
+)
 def test_what_is_called_or_started_otherwise_has_no_bound(release):
     """Another name of the module, or python -O: of the branch that is not taken here nothing is known."""
     assert "may be different in production" in str(explore(Program(release, (1,), (0.0, 1.0)), 1).failure)
@@ -1037,14 +1043,32 @@ def test_randomness_of_the_system_is_no_reading():
         (unshown.by_its_own_number, "a number of a class of the code's own"),
         (unshown.by_what_was_never_set, "not finite"),
         (unshown.shows_what_was_never_set, "different values"),
-        (unshown.in_an_assert, "python -O"),
         (unshown.by_a_hash, "__hash__"),
     ],
 )
 def test_what_a_traced_run_does_not_show_ends_the_bound(release, why):
-    """Each had a bound on every path: stand-ins took the place of own classes, memory was fresh, asserts ran.
+    """Each had a bound on every path: stand-ins took the place of own classes, memory was fresh.
 
     Control: the same without its fault.
     """
     assert why in explore(Program(release, (1,), (0.0, 1.0)), 1).failure
     assert explore(Program(unshown.rightly, (1,), (0.0, 1.0)), 1).epsilon() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("release", "why"),
+    [
+        (unshown.in_an_assert, "raw rewards are returned"),
+        (unshown.in_an_assert_of_an_iterator, "raw rewards are returned"),
+        (unshown.in_an_assert_of_a_property, "raw rewards are returned"),
+        (unshown.in_an_assert_that_is_seldom_met, "raw rewards are returned"),
+        (unshown.in_an_assert_that_adds_more, "its bound is another one"),
+    ],
+)
+def test_what_an_assert_does_is_left_out(release, why, monkeypatch):
+    """Broken variant: asserts run wherever the code does."""
+    program = Program(release, (1,), (0.0, 1.0))
+    found = explore(program, 1).failure
+    assert found == f"the code does something else without its asserts, which python -O leaves out ({why})"
+    monkeypatch.setattr(paths, "asserts", lambda code: False)
+    assert explore(program, 1).epsilon() == pytest.approx(0.5)

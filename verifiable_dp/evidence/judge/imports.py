@@ -3,8 +3,9 @@
 A name is settled if all that sets it, or changes what it holds, are constants, other settled names, and
 functions that answer from their arguments or read files, which a record knows by their digests. Whatever asks
 the clock, the system or the environment, draws, goes through a set, or is not known, is not. What a statement
-does that is not settled itself, or stands under a condition that is not, counts as done to all that it may
-change, also in functions that it mentions. A generator may be made: what it gives is drawn when code runs.
+does that is not settled itself, asserts something, or stands under a condition that is not settled, counts as
+done to all that it may change, also in functions that it mentions. A generator may be made: what it gives is
+drawn when code runs.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ class Settled:
             kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
         else:
             own = [one for one in parts if isinstance(one, ast.expr)]
-            settled = not under and all(map(self._is, own))
+            settled = not under and not isinstance(step, ast.Assert) and all(map(self._is, own))
             if not settled and not under and self._waits(step, holder):
                 self._drawn |= {one.id for one in _stored(step)}
                 return
