@@ -336,8 +336,9 @@ def _taken(program: Program, scopes: Foreign, coverage: Coverage) -> tuple[Taken
 def _is_known_by_default(program: Program, scopes: Foreign, filled: Filled) -> bool:
     """Whether others may know what code draws that is called with a seed, or without a generator."""
     for function in scopes.functions:
-        kinds, given = filled.get(function.__code__, {}), inspect.signature(function).parameters
-        defaults = [given[name].default for name, kind in kinds.items() if kind == "generator"]
+        kinds = filled.get(function.__code__, {})
+        given = inspect.signature(function, follow_wrapped=False).parameters
+        defaults = [one.default for name, one in given.items() if kinds.get(name) == "generator"]
         if "seed" in kinds.values() or any(isinstance(default, _SEEDS) for default in defaults):
             return True
         if None in defaults and _repeats(program):
