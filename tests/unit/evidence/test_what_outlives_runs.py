@@ -853,9 +853,27 @@ def by_text(data, rng):
     return noisy(data, rng) * float(np.is_busday("today") >= 0)
 
 
+def by_this_year(data, rng):
+    return noisy(data, rng) if pd.Period.now("Y").year < 9000 else data[0]
+
+
+def by_ten_today(data, rng):
+    return noisy(data, rng) if pd.Timestamp("10:00").year < 9000 else data[0]
+
+
+UNTIL = pd.DataFrame({"end": np.array([0], "M8[D]")})
+
+
+def by_a_query(data, rng):
+    return noisy(data, rng) if not len(UNTIL.query("end >= 'today'")) else data[0]
+
+
 @pytest.mark.parametrize(
     ("release", "what"),
     [
+        (by_this_year, "the clock (through dates of pandas)"),
+        (by_ten_today, "the clock (through dates of pandas)"),
+        (by_a_query, "the clock (through a method"),
         (by_name, "__name__"),
         (by_argument, "argv"),
         (by_imported_name, "arguments"),
@@ -868,6 +886,8 @@ def test_what_may_be_different_in_production_ends_the_bound(release, what, monke
     assert f"reads {what}" in explore(program, 1).failure
     monkeypatch.setattr(expressions, "_OF_MODULES", ())
     monkeypatch.setattr(expressions, "_NOW", ())
+    monkeypatch.setattr(expressions.values, "dates", lambda value: False)
+    monkeypatch.setattr(expressions.values, "DATED_METHODS", frozenset())
     for place in (expressions.values, flow):
         monkeypatch.setattr(place, "is_of_system", lambda module, name: False)
     assert "reads" not in str(explore(program, 1).failure)
