@@ -2643,8 +2643,8 @@ FAULTS = (
     Fault(
         "the same data may be released in each turn",
         f"{EVIDENCE}/judge/loops.py",
-        "            kept |= {o for o in self.varying(outer=outer) if o not in around and name not in self.remade(o)}\n",
-        "",
+        " if o not in around and name not in self.remade(o)}\n",
+        " if not o}\n",
         "a hundred turns that no path sees cost what one does",
         ("tests/unit/evidence/test_counted_turns.py",),
     ),
