@@ -150,7 +150,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "The shuffler hides who sent which report of a batch.", "the shuffler hides who reported"
     ),
     Taken.NO_STATE: _said(
-        "the code keeps no state between runs, and nobody knows the seeds of its generators",
+        "the code keeps no state between runs, nothing else (other functions, threads, options of libraries) "
+        "changes what it reads after its import, and nobody knows the seeds of its generators",
         "no state between runs and secret seeds",
     ),
     Taken.ONE_AT_A_TIME: _said(

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import TextIO
 
+from verifiable_dp.core.asked import asked
 from verifiable_dp.core.validate import Given, InputError, printable
 
 _MOST = 1 << 11  # characters that a target may print in one audit
@@ -207,7 +208,7 @@ def importing(place: str) -> Iterator[None]:
     """While a target is imported: as `watched` and `guarded`, and `check_outside` refuses audits."""
     _IMPORTED.append(place)
     try:
-        with watched(), guarded():
+        with watched(), guarded(), asked():
             yield
     finally:
         _IMPORTED.pop()

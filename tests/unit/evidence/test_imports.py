@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from verifiable_dp.core import asked
 from verifiable_dp.evidence.judge import flow, imports, values
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
@@ -207,7 +208,8 @@ def bound(tmp_path, monkeypatch):
             head = "import math, os, sys, time, types\nimport numpy as np\n"
             (tmp_path / f"{name}.py").write_text(head + text)
         importlib.invalidate_caches()
-        module = importlib.import_module([*files][-1])
+        with asked.asked():
+            module = importlib.import_module([*files][-1])
         return explore(Program(module.release, (1,), (0.0, 1.0)), 1)
 
     return of
@@ -250,6 +252,130 @@ SWITCHED = {
         "C[0].s",
     ),
 }
+# What no text of the module says that it calls, or whose name it says elsewhere: heard as it runs.
+HEARD = {
+    "an import in a function": (
+        "def f():\n    from os import environ\n    return float(environ.get('S', 2))\nC = f()",
+        "C",
+    ),
+    "a part of a library in a function": (
+        "def f():\n    from datetime import date\n    return date.today().year\n"
+        "C = 2.0 if f() < 9000 else 0.0",
+        "C",
+    ),
+    "an import in a class": (
+        "class K:\n    from os import getenv\n    s = float(getenv('S', '2'))",
+        "K.s",
+    ),
+    "a library that is looked for in a function": (
+        "def f():\n    try:\n        import cupy\n        return True\n    except ImportError:\n"
+        "        return False\n"
+        "C = f()",
+        "0.0 if C else 2.0",
+    ),
+    "a property": (
+        "class K:\n    @property\n    def s(self):\n        return float(os.environ.get('S', 2))\nC = K().s",
+        "C",
+    ),
+    "an attribute that is computed": (
+        "class K:\n    def __getattr__(self, name):\n        return float(os.environ.get(name, 2))\n"
+        "C = K().s",
+        "C",
+    ),
+    "an entry that is computed": (
+        "class K(dict):\n    def __missing__(self, name):\n        return float(os.environ.get(name, 2))\n"
+        "C = K()['s']",
+        "C",
+    ),
+    "a truth": (
+        "class K:\n    def __bool__(self):\n        return 'X' in os.environ\nC = 0.0 if K() else 2.0",
+        "C",
+    ),
+    "a sum": (
+        "class K:\n    def __add__(self, other):\n        return other + len(os.environ.get('X', ''))\n"
+        "C = K() + 2.0",
+        "C",
+    ),
+    "a manager": (
+        "class M:\n    def __enter__(self):\n        return float(os.environ.get('S', 2))\n"
+        "    def __exit__(self, *given):\n        pass\nwith M() as C:\n    pass",
+        "C",
+    ),
+    "the home folder": ("from pathlib import Path\nC = 0.0 if Path.home().name == 'x' else 2.0", "C"),
+    "a file that is there": (
+        "from pathlib import Path\nC = 0.0 if Path('/x/y').exists() else 2.0",
+        "C",
+    ),
+    "an option of a library": ("C = 0.0 if np.get_printoptions()['precision'] == 3 else 2.0", "C"),
+}
+
+HEARD["a draw of a library by itself"] = (
+    "from sklearn.utils import shuffle\nC = 2.0 + (shuffle(np.arange(99))[0] > 98)",
+    "C",
+)
+# What a text says.
+TAKEN |= {
+    "one that may be missing": (
+        "import contextlib\nC = 2.0\nwith contextlib.suppress(ImportError):\n    import cupy\n    C = 0.0",
+        "C",
+    ),
+    "a class that is made": (
+        "class B:\n    def __init_subclass__(cls):\n        cls.s = float(os.environ.get('S', 2))\n"
+        "class K(B):\n    pass",
+        "K.s",
+    ),
+    "a global that a property sets": (
+        "C = 2.0\nclass K:\n    @property\n    def s(self):\n        global C\n"
+        "        C = float(os.environ.get('S', 2))\nK().s",
+        "C",
+    ),
+    "a date of NumPy": ("C = 0.0 if np.datetime64('today') > np.datetime64('2999-01-01') else 2.0", "C"),
+    "where the file lies": ("C = 0.0 if __file__.startswith('/srv') else 2.0", "C"),
+    "the folder that it lies in": (
+        "from pathlib import Path\nP = Path(__file__).resolve().parent\nC = 0.0 if P.name == 'live' else 2.0",
+        "C",
+    ),
+    "an assert of a function": (
+        "L = [0.0, 2.0]\ndef first():\n    assert L.pop(0) == 0.0\n    return L[0]\nC = first()",
+        "C",
+    ),
+    "a thread's name": (
+        "import threading\nC = 2.0 if threading.current_thread().name != 'x' else 0.0",
+        "C",
+    ),
+    "the seed of a generator": ("C = 0.0 if np.random.SeedSequence().entropy % 1000 == 7 else 2.0", "C"),
+    "a list of a set": ("C = {'a': 2.0, 'b': 0.0}[[*set(['a', 'b'])][0]]", "C"),
+    "the longest of a set": ("C = {'a': 2.0, 'b': 0.0}[max(set(['a', 'b']), key=len)]", "C"),
+    "keys of two": ("C = {'a': 2.0, 'b': 0.0}[list({'a': 1, 'b': 1}.keys() & {'a', 'b'})[0]]", "C"),
+}
+RIGHT |= {
+    "a file beside it": (
+        "from pathlib import Path\nP = Path(__file__).resolve().parent\n"
+        "C = 0.0 * len((P / Path(__file__).name).read_text()) + 2.0",
+        "C",
+    ),
+    "a set that is asked": ("A = set(['a', 'b'])\nC = 2.0 if 'a' in A else 0.0", "C"),
+    "how many are in a set": ("C = float(len(set([1, 2])))", "C"),
+    "an assert of a function that only looks": (
+        "def two(s):\n    assert isinstance(s, float) and len([s]) > 0\n    return s\nC = two(2.0)",
+        "C",
+    ),
+    "a property of constants": (
+        "class K:\n    @property\n    def s(self):\n        return 2.0\nC = K().s",
+        "C",
+    ),
+    "a named tuple and an enumeration": (
+        "import collections, dataclasses, enum\nclass E(enum.Enum):\n    A = 2.0\n"
+        "N = collections.namedtuple('N', 's')\n@dataclasses.dataclass(frozen=True)\nclass K:\n"
+        "    s: float\nC = K(2.0)",
+        "C.s",
+    ),
+    "a lock, and an import in the main block": (
+        "import threading\nLOCK = threading.Lock()\nC = 2.0\nif __name__ == '__main__':\n    import argparse",
+        "C",
+    ),
+}
+
 UNSWITCHED = {
     "a function that the import calls": ("C = []\ndef fill():\n    C.append(2.0)\nfill()", "C[0]"),
     "what a function that runs fills": (
@@ -262,6 +388,16 @@ UNSWITCHED = {
         "K().s",
     ),
 }
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_what_an_import_is_heard_to_call_ends_the_bound(name, bound, monkeypatch):
+    """Broken variant: only its text is read."""
+    text, scale = HEARD[name]
+    program = f"{text}\n{RELEASE.format(scale)}"
+    assert "which may be different in production" in bound(**{f"heard_{next(NUMBERS)}": program}).failure
+    monkeypatch.setattr(imports, "calls_at", lambda *place: [])
+    assert not bound(**{f"heard_{next(NUMBERS)}": program}).failure
 
 
 @pytest.mark.parametrize("name", SWITCHED)

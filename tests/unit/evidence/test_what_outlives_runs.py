@@ -40,7 +40,7 @@ from tests.user_code import begun, replays, seeded, unshown
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.judge import calls as calls_of_judge
-from verifiable_dp.evidence.judge import expressions, flow, imports, replay
+from verifiable_dp.evidence.judge import expressions, flow, imports, replay, values
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program, explore
@@ -885,7 +885,7 @@ def test_what_may_be_different_in_production_ends_the_bound(release, what, monke
     program = Program(release, (1,), (0.0, 1.0))
     assert f"reads {what}" in explore(program, 1).failure
     monkeypatch.setattr(expressions, "_OF_MODULES", ())
-    monkeypatch.setattr(expressions, "_NOW", ())
+    monkeypatch.setattr(values, "NOW", ())
     monkeypatch.setattr(expressions.values, "dates", lambda value: False)
     monkeypatch.setattr(expressions.values, "DATED_METHODS", frozenset())
     for place in (expressions.values, flow):

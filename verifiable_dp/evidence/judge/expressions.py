@@ -41,7 +41,6 @@ _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, as
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _COMPUTES = (*_KEPT, ast.BinOp, ast.UnaryOp, ast.Constant, ast.keyword, ast.operator, ast.unaryop, ast.Load)
 _NAMES = ("__name__", "__qualname__", "__doc__")
-_NOW = ("now", "today")  # for NumPy and pandas
 # What Python sets in each module, or by how it was started.
 _OF_MODULES = (
     *("__name__", "__file__", "__spec__", "__loader__", "__package__", "__path__", "__cached__"),
@@ -64,7 +63,7 @@ class Expressions(Calls):
     def of(self, node: Foreign) -> Value:
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
-            if isinstance(node, ast.Constant) and str(node.value).strip().lower() in _NOW:
+            if isinstance(node, ast.Constant) and str(node.value).strip().lower() in values.NOW:
                 self.tell(node, outside.READS, f"the clock (through the text {node.value!r})")
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", self.unfollowed)(node)

@@ -18,16 +18,18 @@ import importlib.util
 import inspect
 import itertools
 import linecache
+import math
 import random
 import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping, Set
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
 from verifiable_dp.core import pinned_source
+from verifiable_dp.core.asked import FAILED, Called, calls_at, functions_at
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.trees import tree_of, walk
@@ -38,12 +40,18 @@ _READ_FILES = frozenset(
 # Beside those that `values` knows: what these give follows from what they are given, or waits for others.
 _ANSWER = frozenset(
     (
-        *("re", "opendp", "diffprivlib", "sklearn", "contextvars", "_contextvars", "threading", "_thread"),
+        *("re", "opendp", "diffprivlib", "sklearn", "contextvars", "_contextvars"),
         *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
     )
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_OF_STARTS = ("__name__", "__debug__", "__spec__", "__package__", "__doc__")
+_OF_STARTS = frozenset(("__name__", "__debug__", "__spec__", "__package__", "__doc__", "__builtins__"))
+_OF_PLACES = frozenset(("__file__", "__path__", "__cached__", "__loader__"))
+_PLACED = frozenset(("pathlib", "posixpath", "ntpath", "genericpath"))
+_OPENS = frozenset(("open", "read_text", "read_bytes"))
+_LOOKS = (isinstance, issubclass, callable, hasattr, all, any, math.isfinite, np.isfinite, np.all, np.any)
+_LOCKS = frozenset(("allocate_lock", "RLock"))
+_SEEDING = frozenset(("__init__", "seed", "getrandbits"))  # how generators are made
 _NAMED, _IMPORTS = (*_FUNCTIONS, ast.ClassDef), (ast.Import, ast.ImportFrom)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
 _UNSET = (np.empty, np.empty_like, np.ndarray)  # whose entries are what the memory held
@@ -52,9 +60,9 @@ _MAKES = (*_GENERATORS, random.Random)
 _WAITING = (*_MAKES, types.FunctionType, functools.partial, type, set, frozenset)
 # What a method is called that draws: of whatever it is, it counts as one.
 _DRAWING = frozenset(
-    n for one in (np.random.Generator, np.random.RandomState, random.Random) for n in dir(one) if n[0] != "_"
+    n for one in (*_GENERATORS, random.Random, np.random.PCG64) for n in dir(one) if n[0] != "_"
 )
-_DRAWING -= {"bit_generator", "spawn", "seed", "getstate", "setstate", "get_state", "set_state"}
+_DRAWING -= {"bit_generator", "spawn", "jumped", "seed", "setstate", "set_state", "spawn_key", "lock"}
 _DRAWING |= {"rvs"}
 _SETS = (setattr, delattr)
 _REACHES, _SPACES = (exec, eval, *_SETS), (globals, locals, vars)
@@ -114,6 +122,9 @@ class Settled:
         self._strict = True  # whether what draws, or has an order by chance, is not settled
         self._touched = set[ast.AST]()
         self._drawn = set[str]()  # names of which only that is not
+        self._placing = False  # whether where files lie counts as settled
+        self._placed = set[str]()  # names of which only that is not
+        self.file = file
         self._known = dict[tuple[ast.AST, bool], bool]()
         self.others[file] = self
         self._again()
@@ -131,7 +142,15 @@ class Settled:
             before = self._size()
 
     def _size(self) -> int:
-        found = (self.names, self._drawn, self._known, self.attributes, self.defaults, self.chosen)
+        found = (
+            self.names,
+            self._drawn,
+            self._placed,
+            self._known,
+            self.attributes,
+            self.defaults,
+            self.chosen,
+        )
         return sum(map(len, found))
 
     def idle(self, ran: Set[ast.AST]) -> None:
@@ -235,24 +254,31 @@ class Settled:
             self._defined(step, kept, under=under)
             return
         if isinstance(step, ast.Import | ast.ImportFrom):
+            under = under or not self._heard(step)
             kept |= {name for name, settled in self._imported(step) if under or not settled}
             return
         if isinstance(step, ast.ClassDef):
-            outer = all(self._is(one, True) for one in (*step.bases, *step.keywords))
+            outer = self._heard(step) and all(self._is(one, True) for one in (*step.bases, *step.keywords))
             if under or not (outer and self._decorates(step)):
                 kept.add(step.name)
                 self.chosen.add(step)
             kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
         else:
             own = [one for one in parts if isinstance(one, ast.expr)]
-            settled = not under and not isinstance(step, ast.Assert) and all(map(self._is, own))
+            settled = not under and not isinstance(step, ast.Assert) and self._heard(step)
+            settled = settled and all(map(self._is, own))
             if not settled and not under and self._waits(step, holder):
                 self._drawn |= {one.id for one in _stored(step)}
+                return
+            if not settled and not under and self._is_of_places(step, holder):
+                self._placed |= {one.id for one in _stored(step)}
                 return
             if not settled and not done:
                 kept |= {one.id for one in _stored(step)}
                 if not (_is_plain(step) and self._leniently(step)):
                     self._touch(step)
+                    for code in functions_at(self.file, *_head(step)) if isinstance(step, ast.stmt) else ():
+                        self._touch_code(code)
             under, done = not settled or self._may_fail(step), not settled
         for part in parts:
             if not isinstance(part, ast.expr):
@@ -266,15 +292,56 @@ class Settled:
         given = step.args
         placed = [*given.posonlyargs, *given.args][-len(given.defaults) or None :]
         pairs = zip([*placed, *given.kwonlyargs], [*given.defaults, *given.kw_defaults], strict=False)
-        self.defaults |= {(step, one.arg) for one, default in pairs if not self._is(default)}
+        heard = bool(step.decorator_list) or self._heard(step)
+        self.defaults |= {(step, one.arg) for one, default in pairs if not (heard and self._is(default))}
 
     def _decorates(self, step: Foreign) -> bool:
         """Whether what is around a function or a class is settled: it is called, and may give another one."""
-        return all(self._is(one, True) for one in step.decorator_list)
+        around = step.decorator_list
+        return not around or (self._heard(step) and all(self._is(one, True) for one in around))
+
+    def _heard(self, step: Foreign) -> bool:
+        """Whether all is settled that a statement of the module was heard to call as it ran."""
+        known = calls_at(self.file, *_head(step)) if isinstance(step, ast.stmt) else ()
+        return all(map(self._allows, known))
+
+    def _allows(self, what: Called) -> bool:
+        """Whether what a call gives follows from its arguments, or from files; leniently also from draws."""
+        if what == FAILED:
+            return False
+        first, _, last = what.name.partition(".")
+        if what.owner is not None and issubclass(what.owner, _MAKES):
+            return not self._strict or what.name not in _DRAWING
+        thing = _named(what) if what.thing is None else what.thing
+        root = (what.owner.__module__ if what.owner else values.home_of(thing)).partition(".")[0]
+        if self._placing and (what.deep or root in _PLACED):
+            return True
+        if what.owner is not None:
+            return not what.deep and (root in _READ_FILES | _ANSWER or values.is_pure(root))
+        if root == "random" and last in _SEEDING:
+            return True
+        if root == "threading" and last:
+            return not issubclass(getattr(threading, first, threading.Thread), threading.Thread)
+        setting = not (what.takes or last or root in sys.stdlib_module_names)  # a library's
+        return not (what.deep or setting) and self._of_a_library(thing)
+
+    def _is_of_places(self, step: ast.AST, holder: Mapping[str, Foreign]) -> bool:
+        """Whether a statement says where files lie: what is read from there a record knows."""
+        paths = all(isinstance(holder.get(one.id), PurePath | str) for one in _stored(step))
+        return _is_plain(step) and paths and self._by_place(step)
+
+    def _by_place(self, node: ast.AST) -> bool:
+        before, self._placing = self._placing, True
+        try:
+            return self._is(node)
+        finally:
+            self._placing = before
 
     def _may_fail(self, step: ast.AST) -> bool:
         """Whether a statement goes on where something has failed that may not elsewhere, as an import may."""
-        if not isinstance(step, ast.Try) or all(isinstance(one.body[-1], ast.Raise) for one in step.handlers):
+        if not isinstance(step, ast.Try | ast.With):  # whose manager may go on, too
+            return False
+        if isinstance(step, ast.Try) and all(isinstance(one.body[-1], ast.Raise) for one in step.handlers):
             return False
         imports = (one for part in step.body for one in walk(part) if isinstance(one, _IMPORTS))
         return any(imports) or not all(map(self._is, step.body))
@@ -352,6 +419,13 @@ class Settled:
         for part in body.body:
             self._touch(part, frozenset(inner - declared))
 
+    def _touch_code(self, code: types.CodeType) -> None:
+        """Keep names of what a function may change that ran, whatever has called it."""
+        for home in [one for one in self.others.values() if one.file == code.co_filename]:
+            for body in walk(home.tree):
+                if isinstance(body, _FUNCTIONS) and body.name == code.co_name:
+                    home._touch_in(body)
+
     def _called(self, node: ast.Call, local: frozenset[str]) -> None:
         """Keep what a call may change: that whose method it is, and what it is given."""
         what, given = node.func, [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
@@ -391,8 +465,15 @@ class Settled:
         """Whether an expression, or all of a function, is settled; what code does, where it is `called`."""
         if node is None:
             return True
+        if not self._heard(node):
+            return False
+        if isinstance(node, ast.Assert) and not self._only_looks(node):
+            return False
+        if isinstance(node, ast.Constant):
+            return str(node.value).strip().lower() not in values.NOW
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             known = node.id not in self.names and node.id not in _OF_STARTS
+            known = known and (self._placing or (node.id not in _OF_PLACES and node.id not in self._placed))
             chance = self._strict and (node.id in self._drawn or _by_chance(self._found(node)))
             return known and not chance and self._mentions(node, called)
         if isinstance(node, ast.Attribute):
@@ -414,18 +495,30 @@ class Settled:
             return False
         if isinstance(node, ast.Call):
             return self._is_called(node)
+        if isinstance(node, ast.BinOp) and self._strict and _makes_set(node):
+            return False
         if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
             return all(map(self._in_any_order, (node.left, *node.comparators)))
         return all(self._is(one, called) for one in ast.iter_child_nodes(node))
+
+    def _only_looks(self, node: ast.Assert) -> bool:
+        """Whether an assertion, which `python -O` leaves out, calls nothing that may change anything."""
+        called = (self._found(one.func) for one in ast.walk(node) if isinstance(one, ast.Call))
+        return all(values.same(one, (*values.SCALARS, *values.LARGEST, *_LOOKS)) for one in called)
 
     def _is_called(self, node: ast.Call) -> bool:
         """Whether a call is settled; what it is given is called, too, unless it is known to be held alone."""
         what, given = self._found(node.func), [*node.args, *(one.value for one in node.keywords)]
         if self._strict and self._draws_of(node):
             return False
-        if values.same(what, values.ANY_ORDER):
-            keys = all(self._is(one.value, True) for one in node.keywords)
-            return keys and all(map(self._in_any_order, node.args))
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) in _OPENS and not self._placing:
+            return self._by_place(node)
+        if self._strict and values.same(what, values.SETS) and node.args:
+            return False
+        if (
+            values.same(what, values.ANY_ORDER) and not node.keywords
+        ):  # a key leaves equal ones in their order
+            return all(map(self._in_any_order, node.args))
         holds = values.same(what, (*values.CALLS_NOTHING, *values.WRAPS, *_HOLD)) or self._keeps(what)
         return self._is(node.func, True) and all(self._is(one, not holds) for one in given)
 
@@ -451,6 +544,8 @@ class Settled:
         """Whether an expression is settled but for the order of a set."""
         if isinstance(node, ast.Set | ast.SetComp):
             return all(map(self._is, ast.iter_child_nodes(node)))
+        if isinstance(node, ast.Call) and values.same(self._found(node.func), values.SETS):
+            return not node.keywords and all(map(self._in_any_order, node.args))
         if isinstance(node, ast.Name) and isinstance(self._found(node), values.SETS):
             return node.id not in self.names and (node.id not in self._drawn or self._leniently(node))
         return self._is(node)
@@ -508,7 +603,9 @@ class Settled:
             return False
         if isinstance(thing, type) and issubclass(thing, threading.Thread):
             return False  # what it runs comes later, beside other code
-        if root in _READ_FILES | _ANSWER or thing is open:
+        if root in ("threading", "_thread"):
+            return isinstance(thing, type) or thing.__name__ in _LOCKS
+        if root in _READ_FILES | _ANSWER or thing is open or (self._placing and root in _PLACED):
             return True
         refused = ("unknown", "reflection", *(("draws",) if self._strict else ()))
         return values.is_pure(root) if bound else values.kind_of(thing) not in refused
@@ -526,6 +623,16 @@ class Settled:
         if not (isinstance(owner, types.ModuleType) or pythons):
             return there if callable(there) else None  # nothing of the user's is run to find it
         return None if there is None else getattr(owner, node.attr)  # type: ignore[attr-defined]
+
+
+def _named(what: Called) -> Foreign:
+    """A function in Python of which only the name is known."""
+
+    def function() -> None:
+        """Nothing is known of what it does."""
+
+    function.__module__, function.__name__ = what.module, what.name.rpartition(".")[2]
+    return function
 
 
 def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dict[str, Settled]:
@@ -584,6 +691,22 @@ def _is_plain(step: ast.AST) -> bool:
     """Whether a statement sets names, and nothing else."""
     targets = step.targets if isinstance(step, ast.Assign) else [getattr(step, "target", None)]
     return isinstance(step, ast.Assign | ast.AnnAssign) and all(isinstance(one, ast.Name) for one in targets)
+
+
+def _makes_set(node: ast.BinOp) -> bool:
+    """Whether it is one of what `keys` or `items` of dictionaries give."""
+    of = [one.func for one in (node.left, node.right) if isinstance(one, ast.Call)]
+    bits = isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub)
+    return bits and any(getattr(one, "attr", "") in ("keys", "items") for one in of)
+
+
+def _head(step: Foreign) -> tuple[int, int]:
+    """The lines of a statement that run as a whole: not those of statements in it."""
+    first = min([step.lineno, *(one.lineno for one in getattr(step, "decorator_list", ()))])
+    inner = [one.lineno for one in ast.walk(step) if isinstance(one, ast.stmt) and one is not step]
+    if isinstance(step, ast.ClassDef) or not inner:
+        return first, step.end_lineno
+    return first, max(step.lineno, min(inner) - 1)
 
 
 def _root(node: ast.AST) -> ast.AST:

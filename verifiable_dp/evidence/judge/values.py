@@ -386,6 +386,7 @@ IN_FIRST = (
     *(np.copyto, np.put, np.place, np.putmask, np.fill_diagonal),
 )
 _TABLED = (*ENTRYWISE, *SIZED, *SHAPED, *AVERAGES, *MULTIPLIES, *SCALARS, *COUNTED)
+NOW = ("now", "today")  # texts that NumPy and pandas read as the time
 _SIMPLE = frozenset(("builtins", "math", "cmath"))  # whose functions change nothing
 
 

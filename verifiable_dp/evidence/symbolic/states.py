@@ -12,6 +12,7 @@ import decimal
 import dis
 import gc
 import hashlib
+import inspect
 import io
 import itertools
 import random
@@ -92,7 +93,7 @@ class KeptState:
     def forget(self) -> None:
         """Empty the caches of functions, which hold what was computed for arguments and nothing else."""
         for _, value, _ in self._rows:
-            if callable(getattr(value, "cache_clear", None)) and value.__module__ in self._own:
+            if _is_cache(value) and value.__module__ in self._own:
                 value.cache_clear()
 
     def _changes(self) -> Iterator[tuple[str, Foreign]]:
@@ -259,6 +260,11 @@ def _content(value: Foreign, own: set[Foreign]) -> dict[Foreign, Foreign]:
     return found
 
 
+def _is_cache(value: Foreign) -> bool:
+    """Whether it is a function that remembers; nothing of the user's is run to find out."""
+    return callable(inspect.getattr_static(value, "cache_clear", None))
+
+
 def _is_sealed(value: Foreign, found: Mapping[Foreign, Foreign]) -> bool:
     """Whether it may hold what nothing tells: it is made in another language than Python."""
     if found or _is_closed(value) or isinstance(value, (*_GENERATORS, *_LEAVES)) or is_own_class(type(value)):
@@ -412,7 +418,7 @@ def as_now(scopes: Mapping[str, dict[str, Foreign]]) -> Callable[[], None]:
         if id(value) in seen:
             continue
         seen[id(value)] = value  # held, so that nothing else has its address
-        if callable(getattr(value, "cache_clear", None)) and value.__module__ in own:
+        if _is_cache(value) and value.__module__ in own:
             caches.append(value.cache_clear)
         inside = _inside(value, own)
         if inside is not None:

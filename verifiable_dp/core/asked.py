@@ -1,0 +1,183 @@
+"""What statements of modules call while they are imported, as it happens: also what no text of theirs shows.
+
+Properties, operators, decorators and classes call code that nobody names. Each call of another's code by the
+code that is imported is noted, with the statement of the module that has led to it; so is what Python's own
+library asks the system on the way, an import that fails, and one within a function.
+"""
+
+from __future__ import annotations
+
+import functools
+import opcode
+import os
+import random
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType, ModuleType
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from verifiable_dp.core import paths
+from verifiable_dp.core.validate import Foreign
+
+_TOP, _FIND, _IMPORTS, _FROZEN = "<module>", "_find_and_load", "<frozen importlib", "<frozen "
+_HERE = str(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_OS = os._Environ.__getitem__.__code__.co_filename
+_ENVIRONMENT, _IMPORT_NAME = "_Environ.", opcode.opmap["IMPORT_NAME"]
+_SYSTEM = frozenset(("posix", "nt", "time", "_socket", "_winapi"))
+_FILES = frozenset(
+    ("open", "read", "close", "fstat", "lseek", "fspath", "fsencode", "fsdecode", "urandom", "getrandom")
+)
+_DRAWS = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+_CODE_FLAGS = 0x04 | 0x08  # takes any arguments
+
+
+class Called(NamedTuple):
+    """Code of another that a statement has led to: a function in Python, or what is none.
+
+    Attributes
+    ----------
+    module, name
+        Of a function in Python.
+    thing
+        A function that is not in Python; None for one that is, and for a method.
+    owner
+        The class of what a method is of that is not in Python: the object itself is not kept.
+    deep
+        Whether it was called for the code by Python's library, and asks the system.
+    takes
+        Whether it takes any argument.
+    """
+
+    module: str
+    name: str
+    thing: Foreign = None
+    owner: type | None = None
+    deep: bool = False
+    takes: bool = True
+
+
+FAILED = Called("", "an import that fails")
+
+
+class _Heard:
+    """By file and line of the statement: what was called, and which functions of the code were running."""
+
+    called: ClassVar[dict[tuple[str, int], dict[Foreign, Called]]] = {}
+    running: ClassVar[dict[tuple[str, int], set[CodeType]]] = {}
+
+
+def calls_at(file: str, first: int, last: int) -> list[Called]:
+    """What statements on these lines of a file have called of other code, as the file was imported."""
+    lines = (_Heard.called.get((file, line), {}) for line in range(first, last + 1))
+    return [one for found in lines for one in found.values()]
+
+
+def functions_at(file: str, first: int, last: int) -> set[CodeType]:
+    """The functions of the code that ran as these statements did."""
+    return {one for line in range(first, last + 1) for one in _Heard.running.get((file, line), ())}
+
+
+@functools.cache
+def _is_theirs(file: str) -> bool:
+    place = os.path.abspath(file)
+    return not (file[:1] == "<" or place.startswith(_HERE) or paths.installed(os.path.realpath(place)))
+
+
+def _is_written(file: str) -> bool:
+    """Whether code was made by code, as that of `dataclass` is: it is of whoever calls it."""
+    return file[:1] == "<" and not file.startswith(_FROZEN)
+
+
+@functools.cache
+def _is_pythons(file: str) -> bool:
+    return paths.of_python(file)
+
+
+def _by_code(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
+    """The frame of the code that is imported which has led here, and that of the library it has called."""
+    below = None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if _is_theirs(file):
+            return frame, below
+        if file.startswith(_IMPORTS):
+            break
+        if not _is_written(file):
+            below = frame
+        frame = frame.f_back
+    return None, None
+
+
+def _note(frame: FrameType, key: Foreign, what: Called) -> None:
+    running = set[CodeType]()
+    at: FrameType | None = frame
+    while at is not None:
+        code = at.f_code
+        if _is_theirs(code.co_filename):
+            if code.co_name == _TOP:
+                place = code.co_filename, at.f_lineno
+                _Heard.called.setdefault(place, {})[key] = what
+                _Heard.running.setdefault(place, set()).update(running)
+                return
+            running.add(code)
+        at = at.f_back
+
+
+def _builtin(function: Foreign) -> Called:
+    owner, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
+    if owner is None or isinstance(owner, ModuleType | type):
+        return Called("", name, function)
+    return Called("", name, owner=type(owner))
+
+
+def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
+    code = frame.f_code
+    file = code.co_filename
+    if event == "call":
+        if _is_theirs(file):
+            if code.co_name != _TOP and _IMPORT_NAME in code.co_code[::2] and code.co_flags & 0x02:
+                _note(frame, FAILED, FAILED)
+            return
+        if file.startswith(_IMPORTS) or _is_written(file):
+            return
+        theirs, below = _by_code(frame.f_back)
+        asks = file == _OS and code.co_qualname.startswith(_ENVIRONMENT)
+        if theirs is None or (below is not None and not (asks and _is_pythons(below.f_code.co_filename))):
+            return
+        takes = bool(code.co_argcount + code.co_kwonlyargcount or code.co_flags & _CODE_FLAGS)
+        module = str(frame.f_globals.get("__name__", ""))
+        _note(theirs, code, Called(module, code.co_qualname, deep=below is not None, takes=takes))
+    elif event == "c_call":
+        if _is_theirs(file):
+            what = _builtin(argument)
+            _note(frame, (what.owner, what.name) if what.owner else id(argument), what)
+        elif isinstance(getattr(argument, "__self__", None), _DRAWS):
+            theirs, _ = _by_code(frame)
+            if theirs is not None:
+                what = _builtin(argument)
+                _note(theirs, (what.owner, what.name), what)
+        elif getattr(argument, "__module__", None) in _SYSTEM and argument.__name__ not in _FILES:
+            theirs, below = _by_code(frame)
+            if theirs is not None and below is not None and _is_pythons(below.f_code.co_filename):
+                _note(theirs, id(argument), _builtin(argument)._replace(deep=True))
+    elif event == "return" and argument is None and code.co_name == _FIND and file.startswith(_IMPORTS):
+        caller = frame.f_back
+        if caller is not None and _is_theirs(caller.f_code.co_filename):
+            _note(caller, FAILED, FAILED)
+
+
+@contextmanager
+def asked() -> Iterator[None]:
+    """Note what modules that are imported in this block ask for."""
+    before = sys.getprofile()
+    sys.setprofile(_heard)
+    threading.setprofile(_heard)
+    try:
+        yield
+    finally:
+        threading.setprofile(None)
+        sys.setprofile(before)
