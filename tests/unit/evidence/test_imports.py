@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from verifiable_dp.core import asked
-from verifiable_dp.evidence.judge import flow, imports, values
+from verifiable_dp.evidence.judge import flow, imports, language, values
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 RELEASE = "def release(data, rng):\n    return data[0] + rng.laplace(0, {})\n"
@@ -382,6 +382,10 @@ UNSWITCHED = {
         "C = None\ndef table():\n    global C\n    C = C or [2.0]\n    return C",
         "table()[0]",
     ),
+    "another name of what code finds in a table": (
+        "def usual():\n    return 2.0\nALL = [usual]\nG = usual\ndef exact():\n    global G\n    G = None",
+        "ALL[0]()",
+    ),
     "a name of the function's own": ("C = 2.0\ndef main():\n    C = []\n    C.append(0.0)", "C"),
     "an object of a run": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\n    def reset(self):\n        self.s = 0.0",
@@ -415,6 +419,18 @@ def test_what_no_other_function_may_change_is_one(name, bound):
     text, scale = UNSWITCHED[name]
     found = bound(**{f"constant_{next(NUMBERS)}": f"{text}\n{RELEASE.format(scale)}"})
     assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
+
+
+def test_what_another_function_may_replace_is_no_constant(bound, monkeypatch):
+    """It is read by nothing that runs. Broken variant: only what is read counts."""
+    program = (
+        "def usual(data, rng):\n    return data[0] + rng.laplace(0, 2.0)\nrelease = usual\n"
+        "def exact():\n    global release\n    release = sum\n"
+    )
+    why = "reads usual (by what says which one is made), which may be different in production"
+    assert why in bound(**{f"replaced_{next(NUMBERS)}": program}).failure
+    monkeypatch.setattr(language, "codes_of", lambda names, scope: set())
+    assert bound(**{f"replaced_{next(NUMBERS)}": program}).epsilon() == pytest.approx(0.5)
 
 
 CELLS = """

@@ -1085,9 +1085,9 @@ def test_randomness_of_the_system_is_no_reading():
 @pytest.mark.parametrize(
     ("release", "why"),
     [
-        (unshown.by_its_own_generator, "a generator of a class of its own"),
-        (unshown.by_its_own_system, "a generator of a class of its own"),
-        (unshown.by_its_own_number, "a number of a class of the code's own"),
+        (unshown.by_its_own_generator, "one of its own generator classes"),
+        (unshown.by_its_own_system, "one of its own generator classes"),
+        (unshown.by_its_own_number, "a number of one of the code's own classes"),
         (unshown.by_what_was_never_set, "not finite"),
         (unshown.shows_what_was_never_set, "different values"),
         (unshown.by_a_hash, "__hash__"),

@@ -672,6 +672,12 @@ def codes_of(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeTyp
     return {one.__code__ for one in found if isinstance(one, types.FunctionType)}
 
 
+def codes_in(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeType]:
+    """Code of functions that these names stand for, or hold."""
+    held = [one for name in names & scope.keys() for one in _inside(scope[name]).values()]
+    return {one.__code__ for one in held if isinstance(one, types.FunctionType)}
+
+
 def _prefixes(name: str) -> Iterator[str]:
     """A module, after the packages that it is in."""
     return itertools.accumulate(name.split("."), "{}.{}".format)

@@ -53,7 +53,7 @@ from collections.abc import Iterable, Mapping
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import File, Names
-from verifiable_dp.evidence.judge.imports import codes_of
+from verifiable_dp.evidence.judge.imports import codes_in, codes_of
 from verifiable_dp.evidence.judge.marks import Roles, Spot
 from verifiable_dp.evidence.judge.outside import UNKNOWN_CALL, Outside
 from verifiable_dp.evidence.judge.statements import Statements
@@ -97,6 +97,7 @@ class Language:
                 continue  # whose branches nobody can tell, either
         self._names = Names(files)
         self._ran = {node for code in self._codes for node in self._names.nodes_of(code)}
+        made = self._unsettled()
         for file in files:
             self._names.settled[file].idle(self._ran)
         for file in files:
@@ -106,10 +107,22 @@ class Language:
         for one in functions:
             self._names.of_object(one)
         self._said.run()
-        codes = {code for one in self._names.settled.values() for code in codes_of(one.names, one.scope)}
-        made = {node for code in codes for node in self._names.nodes_of(code)}
+        # A name that a function may set anew is told of where it is read: what it stood for, only if nothing
+        # that is read leads there.
+        later = self._unsettled() - made
+        made |= later - self._read() if later else later
+        nodes = {node for code in made for node in self._names.nodes_of(code)}
         for node in self._ran:
-            self._said.note_chosen(node, made=node in made)
+            self._said.note_chosen(node, made=node in nodes)
+
+    def _unsettled(self) -> set[types.CodeType]:
+        return {code for one in self._names.settled.values() for code in codes_of(one.names, one.scope)}
+
+    def _read(self) -> set[types.CodeType]:
+        """Code that settled names lead to which are read by what ran."""
+        names = {name for code in self._codes for name in code.co_names}
+        every = self._names.settled.values()
+        return {code for one in every for code in codes_in(names - one.names, one.scope)}
 
     def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none.

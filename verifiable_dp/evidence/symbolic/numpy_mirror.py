@@ -41,6 +41,7 @@ from verifiable_dp.evidence.symbolic.randoms import (
     FollowedRandom,
     Refused,
     Sources,
+    in_place,
     name_of_secret,
     refused,
     secret,
@@ -418,6 +419,8 @@ def _replacement(value: Foreign, world: World) -> Foreign:
     if isinstance(value, random.SystemRandom):
         if type(value) is not random.SystemRandom or vars(value).keys() - {"gauss_next"}:
             return Refused(world, OWN_CLASS)
+        if why := world.sources.apart(value):
+            return Refused(world, why)
         return FollowedRandom(world, random.Random(world.chooser.number))
     if compiles(value):
         return _compiled(value, world)
@@ -470,7 +473,7 @@ def standing_in(scopes: Mapping[str, dict[str, Foreign]], world: World) -> Itera
     """Put stand-ins into the globals of the user's code for a while."""
     changed: list[tuple[Foreign, str, Foreign]] = []
     world.python = FollowedRandom(world, random.Random(PYTHON_SEED))
-    world.sources = Sources(world.chooser.number, world)
+    world.sources = Sources(world.chooser.number, world, apart=getattr(scopes, "apart", frozenset()))
     extra = {
         "max": _extreme(builtins.max, 1, world),
         "min": _extreme(builtins.min, -1, world),
@@ -504,7 +507,8 @@ def standing_in(scopes: Mapping[str, dict[str, Foreign]], world: World) -> Itera
                 if name not in scope:
                     changed.append((scope, name, missing))
                     scope[name] = other
-        yield
+        with in_place(scopes, functools.partial(_replacement, world=world)):
+            yield
     finally:
         for function, given, _ in usual:
             function.__defaults__ = given

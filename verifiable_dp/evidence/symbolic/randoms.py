@@ -12,8 +12,8 @@ import math
 import random
 import secrets
 import types
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     number,
 )
 from verifiable_dp.evidence.tracing.foreign import bits_of, wide
-from verifiable_dp.evidence.tracing.reach import globals_of
+from verifiable_dp.evidence.tracing.reach import globals_of, held_in
 
 _LEAST_SEEDS = 2**62  # NumPy draws whole numbers below 2**63; nobody can try a quarter of those
 _LEAST_PICKED = 2**31
@@ -306,6 +306,8 @@ class Sources:
         The run that is traced; None for a plain one.
     plain
         Makes the generators of a plain run.
+    apart
+        Generators that something holds for which nothing stands in, see `reach.Scopes`.
     """
 
     NAMES = frozenset(
@@ -315,7 +317,14 @@ class Sources:
         and isinstance(getattr(np.random, name), types.BuiltinFunctionType | types.MethodType)
     )
 
-    def __init__(self, number: int, world: World | None = None, plain: Maker | None = None) -> None:
+    def __init__(
+        self,
+        number: int,
+        world: World | None = None,
+        plain: Maker | None = None,
+        apart: Set[int] = frozenset(),
+    ) -> None:
+        self._apart = apart
         self._number, self._world, self._made, self._plain = number, world, 0, plain or _unmoved
         self._instead: dict[int, Foreign] = {}
         self.state = self.new()
@@ -360,12 +369,17 @@ class Sources:
     def _of_bits(self, bits: np.random.BitGenerator) -> Foreign:
         """What takes the place of all generators that share these bits."""
         if id(bits) not in self._instead:
-            why = "" if self._world is None else self._world.known(id(bits))
+            why = "" if self._world is None else self._world.known(id(bits)) or self.apart(bits)
             made = self.new()  # in any case, so that others have the same streams in a plain run
             self._instead[id(bits)] = Refused(self._world, why) if self._world and why else made
         return self._instead[id(bits)]
 
+    def apart(self, source: Foreign) -> str:
+        """Why a generator cannot be followed that others hold, too: they may change it; empty if none do."""
+        return APART if id(source) in self._apart else ""
 
+
+APART = "the code also keeps this generator where we cannot follow it (tuple, slot, class, closure, bits)"
 OWN_CLASS = "the code draws from one of its own generator classes"
 _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
@@ -380,12 +394,15 @@ def system_seeded(
     """
     changed: list[tuple[dict[str, Foreign], str, Foreign]] = []
     sources, drawn = Sources(number, plain=make and _moved(make)), random.Random(number)
+
+    def instead(value: Foreign) -> Foreign:
+        system = isinstance(value, random.SystemRandom)
+        return random.Random(number) if system else sources.instead_of(value)
+
     try:
         for scope in globals_of(scopes):
             for name, value in list(scope.items()):
-                system = isinstance(value, random.SystemRandom)
-                other = random.Random(number) if system else sources.instead_of(value)
-                other = secret(name_of_secret(value), drawn) or other
+                other = secret(name_of_secret(value), drawn) or instead(value)
                 if other is not None:
                     changed.append((scope, name, value))
                     scope[name] = other
@@ -396,7 +413,33 @@ def system_seeded(
         own = vars(secrets)
         changed += [(own, name, own[name]) for name in _SECRET]
         own |= {name: secret(name, drawn) for name in _SECRET}
-        yield
+        with in_place(scopes, instead):
+            yield
     finally:
         for scope, name, value in changed:
             scope[name] = value
+
+
+@contextmanager
+def in_place(
+    scopes: Mapping[str, dict[str, Foreign]], instead: Callable[[Foreign], Foreign]
+) -> Iterator[None]:
+    """Put others in the place of generators that attributes and entries hold, for a while.
+
+    What the code itself has put there meanwhile stays, so that it shows.
+    """
+    changed: list[tuple[Foreign, Foreign, Foreign, Foreign]] = []
+    try:
+        for holder, name, value in held_in(scopes):
+            if isinstance(value, _KEPT) and (other := instead(value)) is not None:
+                changed.append((holder, name, value, other))
+                holder[name] = other
+        yield
+    finally:
+        for holder, name, value, other in changed:
+            with suppress(LookupError):  # the code has taken it away
+                if holder[name] is other:
+                    holder[name] = value
+
+
+_KEPT = (np.random.Generator, np.random.RandomState, random.SystemRandom)

@@ -275,6 +275,8 @@ def _is_sealed(value: Foreign, found: Mapping[Foreign, Foreign]) -> bool:
 
 def _is_handle(value: Foreign, found: Mapping[Foreign, Foreign]) -> bool:
     """Whether all that shows of it is a few bytes, and these may say where a library keeps the rest."""
+    if isinstance(value, type):  # whatever makes classes, as a library's metaclass
+        return False
     home = type(value).__module__.partition(".")[0]
     shown = all(type(one) is bytes for one in found.values())
     return shown and home not in _READ and not _is_closed(value) and not _is_written_in_python(type(value))

@@ -8,15 +8,19 @@ import dis
 import functools
 import inspect
 import os
+import random
 import sys
 import sysconfig
 import types
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
+
+import numpy as np
 
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.tracing.foreign import bits_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _FOREIGN = (
@@ -42,6 +46,8 @@ _SEARCHING = frozenset(
 )
 # What wraps other code names it so: methods, functools, numba.
 _WRAPPED = ("__wrapped__", "__func__", "__self__", "py_func", "func", "args", "keywords")
+_GENERATORS = (np.random.Generator, np.random.RandomState, random.SystemRandom)
+_NAMES = (str, int)  # by which an entry is found without a user's code
 _MAPPINGS = (dict, types.MappingProxyType)
 _CONTAINERS = (*_MAPPINGS, list, tuple, set, frozenset, collections.deque)
 
@@ -81,6 +87,9 @@ def _filled(cell: CellType) -> bool:
     return True
 
 
+Holder = dict[Foreign, Foreign] | list[Foreign]
+
+
 class Scopes(dict[str, dict[str, object]]):
     """Globals, by file.
 
@@ -88,9 +97,16 @@ class Scopes(dict[str, dict[str, object]]):
     ----------
     functions
         Those in these files, wherever they are kept.
+    held
+        What objects and containers of the code hold by name or place, each once; no module's globals.
+    apart
+        The identities of states of generators that something else holds as well: tuples, slots, classes,
+        closures, methods, objects of libraries.
     """
 
     functions: Sequence[FunctionType] = ()
+    held: Sequence[Holder] = ()
+    apart: Set[int] = frozenset()
 
 
 def scopes_of(target: Foreign) -> Scopes:
@@ -104,6 +120,10 @@ def scopes_of(target: Foreign) -> Scopes:
     made = Scopes(reach.found)
     seen = [*reach.seen.values()]
     made.functions = [v for v in seen if type(v) is FunctionType and v.__code__.co_filename in made]
+    modules = [getattr(module, "__dict__", None) for module in [*sys.modules.values()]]
+    globals_ = {*map(id, (sys.modules, *modules, *made.values()))}
+    made.held = [v for v in seen if type(v) in (dict, list) and id(v) not in globals_]
+    made.apart = reach.apart
     return made
 
 
@@ -131,6 +151,13 @@ def globals_of(scopes: Mapping[str, dict[str, Foreign]]) -> list[dict[str, Forei
     return [*{id(scope): scope for scope in scopes.values()}.values()]
 
 
+def held_in(scopes: Mapping[str, dict[str, Foreign]]) -> Iterator[tuple[Holder, Foreign, Foreign]]:
+    """What attributes and entries hold, beside globals: the holder, the name or place, and the value."""
+    for holder in getattr(scopes, "held", ()):
+        pairs = [*holder.items()] if isinstance(holder, dict) else [*enumerate(holder)]
+        yield from ((holder, name, value) for name, value in pairs if type(name) in _NAMES)
+
+
 class _Reach:
     """What objects lead to.
 
@@ -148,6 +175,7 @@ class _Reach:
         self.files = files
         self.found: dict[str, dict[str, object]] = {}
         self.searches = False
+        self.apart: set[int] = set()
         self.seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
 
     def follow(self, values: list[Foreign]) -> None:
@@ -161,7 +189,8 @@ class _Reach:
             librarys = _is_librarys(value)
             if librarys and given:
                 continue  # what a library's object was given, it may call; into its own parts nothing looks
-            parts = _given_to(value) if librarys else self._parts(value)
+            parts = [*(_given_to(value) if librarys else self._parts(value))]
+            self.apart |= {id(_state_of(part)) for part in parts if _is_fixed(value, part)}
             queue += [(part, librarys) for part in parts if type(part) not in _LEAVES]
 
     def _parts(self, value: Foreign) -> Iterator[Foreign]:
@@ -174,7 +203,7 @@ class _Reach:
             # Methods that `dataclass` writes, say, are in no file.
             if (file in self.files or os.path.exists(file)) and not _is_foreign(os.path.abspath(file)):
                 yield from self._named(value)
-            yield from [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
+            yield tuple(cell.cell_contents for cell in value.__closure__ or () if _filled(cell))
             yield from [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
         elif isinstance(value, property):
             yield from [value.fget, value.fset, value.fdel]
@@ -206,6 +235,22 @@ class _Reach:
             for step in dis.get_instructions(code):
                 if step.opcode == _IMPORT_NAME:
                     yield from (sys.modules.get(n) for n in (str(step.argval), f"{package}.{step.argval}"))
+
+
+def _is_fixed(holder: Foreign, part: Foreign) -> bool:
+    """Whether a generator is held where no other can be put in its place."""
+    if isinstance(part, np.random.BitGenerator):
+        return True
+    if not isinstance(part, _GENERATORS) or isinstance(holder, ModuleType | FunctionType | list):
+        return False
+    return type(holder) is not dict or any(
+        key is part or (value is part and type(key) not in _NAMES) for key, value in holder.items()
+    )
+
+
+def _state_of(generator: Foreign) -> Foreign:
+    kinds = np.random.Generator | np.random.RandomState
+    return bits_of(generator) if isinstance(generator, kinds) else generator
 
 
 def _is_librarys(value: Foreign) -> bool:
