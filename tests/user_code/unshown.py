@@ -58,6 +58,45 @@ def in_an_assert(data, rng):
     return values[0]
 
 
+def in_an_assert_of_an_iterator(data, rng):
+    scales = iter([0.0, 2.0])
+    assert next(scales) == 0.0
+    return data[0] + rng.laplace() * next(scales)
+
+
+class Summed:
+    def __init__(self, data, rng):
+        self.whole, self.rng = data.sum(), rng
+
+    @property
+    def is_noisy(self):
+        self.whole = self.whole + self.rng.laplace(0, 2.0)
+        return True
+
+
+def in_an_assert_of_a_property(data, rng):
+    summed = Summed(data, rng)
+    assert summed.is_noisy
+    return summed.whole
+
+
+def in_an_assert_that_is_seldom_met(data, rng):
+    values = [float(data.sum())]
+    if rng.random() < 1e-9:
+        assert adds(values, rng)
+    else:
+        values[0] += rng.laplace(0, 2.0)
+    return values[0]
+
+
+def in_an_assert_that_adds_more(data, rng):
+    if rng.random() < 1e-9:
+        values = [float(data.sum()) + rng.laplace(0, 1.0)]
+        assert adds(values, rng)
+        return values[0]
+    return data.sum() + rng.laplace(0, 2.0)
+
+
 def by_a_hash(data, rng):
     return data[0] if "text".__hash__() == 3 else data.sum() + rng.laplace(0, 2)
 

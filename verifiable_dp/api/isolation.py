@@ -79,9 +79,9 @@ def isolated(
         raise InputError(
             f"progress must be a function that takes a line of text, got {type(progress).__name__}"
         )
-    begun()  # also what a child inherits
     if request is not None:
         caged.root = asking.root_of(*code)
+    begun(caged.root)  # also what a child inherits
     tells = request is not None and caged.root != ""
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
@@ -115,7 +115,8 @@ def isolated(
 
 def _doubted(made: Made, read: Mapping[str, str]) -> Made:
     """The draft with what the code asked for and did not get, if it is one of an audit of privacy."""
-    parts = ((origins.refused_by_cage, opened.refused(read)), (origins.withheld, opened.withheld(read)))
+    doubts = (origins.refused_by_cage, origins.withheld, origins.unloaded)
+    parts = ((doubt, opened.missed(read, kind)) for doubt, kind in zip(doubts, opened.MISSED, strict=True))
     more = [doubt(names).as_dict() for doubt, names in parts if names]
     checks = made["draft"]["checks"]
     return {**made, "draft": {**made["draft"], "checks": [*checks, *more]}} if checks else made

@@ -32,6 +32,7 @@ from verifiable_dp.record import how
 from verifiable_dp.record.model import CodeEntry, Record
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.targets import load as targets
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.child import Ask
 from verifiable_dp.targets.far import Far
@@ -80,7 +81,10 @@ def rerun(
         )
     # What a cage refuses is noted again: it is a finding.
     root = asking.root_at(Path(parsed.target.source.path)) if cage != "none" else ""
-    caged = Caged(cage, seconds=most, root=root)
+    # What the machine of then kept from it is taken from the record: another one may have it.
+    read = (parsed.provenance.target.opened or {}).items()
+    kept = {name: one for name, one in read if one in (opened.WITHHELD, opened.UNLOADED)}
+    caged = Caged(cage, seconds=most, root=root, opened=kept)
     return dict(isolated(task, code, in_process, progress, caged, None, conducted).record)
 
 

@@ -38,6 +38,7 @@ from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.opened import digest as opened_now
+from verifiable_dp.targets.opened import read as files_read
 from verifiable_dp.targets.releases import DataPair
 
 FORMAT = "verifiable-dp checkpoint"
@@ -248,7 +249,7 @@ class Checkpoint:
 
     def _compare(self) -> None:
         """Refuse what was made of other files than those that are there now."""
-        for name, digest in self._read_before.items():
+        for name, digest in files_read(self._read_before).items():
             if not self._root or opened_now(Path(self._root), name) != digest:
                 why = f"its code read {name!r}, which has changed; remove or rename the checkpoint"
                 raise OtherAuditError(self._words(f"belongs to another audit: {why}"))

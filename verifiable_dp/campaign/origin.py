@@ -108,7 +108,9 @@ class RecordOrigin:
             raise InputError(f"{asks}: {why}")
         if self.commit:
             self._committed(record)
+            self._started("commit", record, Path.cwd())
         if self.source is not None:
+            self._started("source", record, self.source)
             self._present(record, asked, self.source)
 
     @staticmethod
@@ -142,6 +144,18 @@ class RecordOrigin:
         most = int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
         if not -_AHEAD <= age <= most:
             raise InputError(f"max_age: the record was requested at {made}, more than {self.max_age} ago")
+
+    @staticmethod
+    def _started(asks: str, record: Record, folder: Path) -> None:
+        """Refuse another folder than that of the audit if paths of the code begin there."""
+        facts, here = record.provenance.target, folder.resolve()
+        place = os.path.relpath(here, files.checkout(here) or here).replace(os.sep, "/")
+        if facts.folder not in (None, place):
+            raise InputError(
+                f"{asks}: the code opens {opened.relative(facts.opened or {})!r} from the folder in which it "
+                f"runs; it was audited in {facts.folder!r} of its repository, and here that is {place!r}; "
+                "audit and judge it in the folder in which it runs in production"
+            )
 
     def _committed(self, record: Record) -> None:
         facts = record.provenance.target
@@ -214,7 +228,7 @@ class RecordOrigin:
                     f"source: the code is in {str(root)!r}, a repository within {str(source)!r}, so we do "
                     "not know what it read outside that repository; audit in that folder, and give it"
                 )
-            read = dict(record.provenance.target.opened or {})
+            read = opened.read(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}
         if not any(known.values()):
             raise InputError("source: the record does not name the files of its code")

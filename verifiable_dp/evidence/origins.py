@@ -85,6 +85,16 @@ def withheld(names: Sequence[str]) -> Check:
     return Check.of("hidden variables", KIND, {"doubts": [doubt]})
 
 
+def unloaded(names: Sequence[str]) -> Check:
+    """A check that says which modules the code imports and goes on without."""
+    named = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    doubt = (
+        f"the code imports what is there and could not be loaded ({named}), goes on without it, and may "
+        "behave differently where it is loaded; install what it needs, mend it, or remove the import"
+    )
+    return Check.of("modules that were not loaded", KIND, {"doubts": [doubt]})
+
+
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import TREE
+from verifiable_dp.targets import opened
 
 _IN_MEMORY = ("object", "algorithm")  # kinds of targets that whoever asks has made
 
@@ -33,6 +34,12 @@ def unknown(record: Record) -> str:
             f"git changes {filtered[0]} during checkout (Git LFS or another filter, ident, an encoding "
             "or eol=crlf in .gitattributes), so production may have other contents; run git lfs pull or "
             "remove the attribute, and audit again"
+        )
+    missed = (name for name, one in (facts.target.opened or {}).items() if one in opened.MISSED)
+    if not record.audited and (name := next(missed, "")):  # in an audit of privacy, it is a doubt
+        return (
+            f"the code asked for {name.removeprefix('./')!r} and did not get it, and may behave differently "
+            "where it does; install what it needs, or audit without a cage and without secrets"
         )
     if asked and asked.target.kind == "command" and TREE not in asked.target.files:
         return (

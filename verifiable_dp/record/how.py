@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import LEARNT_WITH
+from verifiable_dp.targets.opened import relative
 
 
 def notes(record: Record) -> list[str]:
@@ -18,6 +19,12 @@ def notes(record: Record) -> list[str]:
         found.append(
             f"the audit ran in a copy of a process in which other code had run ({made.ran_before}): that may "
             "have changed modules, settings and where imports look"
+        )
+    if name := relative(made.target.opened or {}):
+        where = f"{made.target.folder!r} of its repository" if made.target.folder else "the current folder"
+        found.append(
+            f"the code opens {name!r} from the folder in which it runs, {where} in this audit; elsewhere, "
+            "that may be another file"
         )
     if made.cage:
         found.append(f"the audited code ran in a cage: {', '.join(made.cage)}")

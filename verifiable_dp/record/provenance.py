@@ -19,7 +19,8 @@ from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import InputError, JsonDict
-from verifiable_dp.targets.opened import ABSENT
+from verifiable_dp.targets.opened import ABSENT, relative
+from verifiable_dp.targets.opened import read as read_of
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
 TREE = "."  # stands for all files of a commit
@@ -93,6 +94,8 @@ class _Head:
         """That of the repository that a folder is in; None if it is in none, or there is no commit."""
         top = files.checkout(folder)
         name = b"" if top is None else _git(top, "rev-parse", "HEAD").strip()
+        if top in _AT_FIRST:
+            name = _AT_FIRST[top].encode()
         return cls(top, name.decode()) if top and re.fullmatch(_NAME, name) else None
 
     def blobs(self, folder: Path, *places: str) -> dict[str, str]:
@@ -293,7 +296,8 @@ def place(
     for one, digest in zip(found or (), run.values(), strict=False):
         *links, last = _reached(head.top, one)
         known |= {**dict.fromkeys(links, ""), last: digest}
-    known |= {**(opened or {}), **whole}
+    known |= read_of(opened or {})
+    known |= whole
     differs, filtered = _differing(head, known)
     there = (given if given.is_relative_to(head.top) else file).relative_to(head.top).as_posix()
     twin = there.removeprefix(_SOURCES)
@@ -303,6 +307,7 @@ def place(
         "commit": head.commit,
         "dirty": found is None or bool(differs),
         "place": there,
+        **({"folder": _folder(head.top)} if relative(opened or {}) else {}),
         **read,
         **({"twin": True} if there.startswith(_SOURCES) and head.blobs(head.top, twin) else {}),
         **({"differs": differs} if differs else {}),
@@ -325,6 +330,11 @@ def commit_at(folder: Path, name: str) -> str:
             f"commit: {name!r} is not a commit of the repository of {str(folder)!r}; check it out"
         )
     return found.decode()
+
+
+def _folder(top: Path) -> str:
+    """The current folder, from the top of a repository."""
+    return os.path.relpath(Path.cwd(), top).replace(os.sep, "/")
 
 
 def _reached(top: Path, file: Path) -> list[str]:
@@ -402,9 +412,18 @@ def ci() -> JsonDict | None:
     return None
 
 
-def begun() -> float:
-    """Seconds since the epoch at the start of an audit, at which the commit of the code is read."""
+_AT_FIRST = dict[Path, str]()  # the commit of a repository at the start of the audit of code in it
+
+
+def begun(root: str = "") -> float:
+    """Seconds since the epoch at the start of an audit, at which the commit of the code is read.
+
+    So is that of the repository of a target, whose folder is `root`.
+    """
     _committed()
+    _AT_FIRST.clear()
+    if root and (head := _Head.of(Path(root))):
+        _AT_FIRST[head.top] = head.commit
     return time.time()
 
 

@@ -23,6 +23,13 @@ class Checkout(RecordEntry, frozen=True):
     place: Annotated[
         str | None, said("Path of the audited file from the top of its repository; absent if it is in none.")
     ] = None
+    folder: Annotated[
+        str | None,
+        said(
+            "Folder in which the audit ran, from the top of the repository, if the code opened a file by a "
+            "path that begins there; absent if it did not, or is in no repository."
+        ),
+    ] = None
     twin: Annotated[
         bool | None,
         said("True if the file is below src and the commit has one of the same path without src, too."),
@@ -33,7 +40,9 @@ class Checkout(RecordEntry, frozen=True):
             "SHA-256 of the files that the code read or imported while it ran, by their path from its "
             "repository, or from the current folder; of a link on the way to one, by its path and a slash, "
             "the SHA-256 of where it leads. 64 zeros stand for a file that we could not find, 64 letters f "
-            "for one that the code wanted to open and that was not there. Not of what "
+            "for one that the code wanted to open and that was not there. After ./ are paths that a cage "
+            "refused (64 letters e), variables that we hid ($, d) and modules that could not be loaded (c), "
+            "after ././ the paths from the current folder that the code gave (b). Not of what "
             "other programs or worker processes, and libraries by code that is not Python's, have opened. "
             "Absent of older records."
         ),

@@ -87,14 +87,17 @@ def _found(wanted: str, places: list[str] | None = None) -> str:
 
 
 def _compare(file: str, line: int, wanted: str, origin: str) -> None:
-    """Refuse an import that found another module, or none."""
-    there = _file_of(sys.modules.get(wanted))
+    """Refuse an import that found another module; one that found none is noted, and makes a doubt."""
+    parent, _, name = wanted.rpartition(".")
+    if wanted not in sys.modules:
+        if not hasattr(sys.modules.get(parent), name):
+            opened.note_unloaded(wanted)
+        return
+    there = _file_of(sys.modules[wanted])
     if there != origin:
-        other = f"the module of this name here is {there or 'one of Python'}"
-        is_loaded = other if wanted in sys.modules else "it was not loaded"
         raise InputError(
             f"target: line {line} of {file!r} imports {wanted}, which its path finds in {origin!r}, but "
-            f"{is_loaded}; rename the file, or fix the error in it"
+            f"the module of this name here is {there or 'one of Python'}; rename the file"
         )
 
 
@@ -144,10 +147,16 @@ def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
                     "loaded without it; give package.module:NAME"
                 )
             asked = "." * step.level + (step.module or "")
-            yield step.lineno, importlib.util.resolve_name(asked, package), sure
+            module = importlib.util.resolve_name(asked, package)
+            yield from ((step.lineno, one, sure) for one in (module, *_parts(module, step)))
         elif not (isinstance(step, ast.If) and _is_for_types(step.test, tree, scope)):
             sure = sure and not isinstance(step, _SOMETIMES)
             waiting += [(part, sure) for part in ast.iter_child_nodes(step)]
+
+
+def _parts(module: str, step: ast.ImportFrom) -> list[str]:
+    """What is imported from a module, by the names that it has if these are modules, too."""
+    return [f"{module}.{one.name}" for one in step.names]
 
 
 def _is_for_types(test: ast.AST, tree: ast.Module, scope: Mapping[str, Foreign]) -> bool:

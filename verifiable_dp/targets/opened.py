@@ -62,6 +62,9 @@ NOWHERE = "0" * 64  # of what was opened, and is not known
 ABSENT = "f" * 64  # of what code wanted to open, and was not there
 REFUSED = "e" * 64  # of what a cage refused to the code
 WITHHELD = "d" * 64  # of a variable that we withheld from the code
+UNLOADED = "c" * 64  # of a module that the code imports and that could not be loaded
+MISSED = (REFUSED, WITHHELD, UNLOADED)  # of no file: what the code did not get here, and may get elsewhere
+RELATIVE = "b" * 64  # of a path, as the code gave it, that leads elsewhere in another current folder
 _NETWORK = "network"
 
 
@@ -70,7 +73,7 @@ class _Listening:
 
     begun = False
     busy = threading.local()  # where it is being noted, which opens files, too
-    root = ""
+    root = folder = ""
     found: dict[str, str]
     base: FrameType | None = None  # below it, nothing is the code's
     generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
@@ -85,7 +88,7 @@ def begin(root: str, base: FrameType | None = None, walls: Walls | None = None) 
     the frame that runs the code, the caller's if it is None.
     """
     _Listening.walls = walls or Walls()
-    _Listening.root, _Listening.found = root, {}
+    _Listening.root, _Listening.folder, _Listening.found = root, os.getcwd(), {}
     _Listening.base = base or sys._getframe(1)
     _Listening.generated = frozenset(_made_here())
     if root and not _Listening.begun:
@@ -118,6 +121,12 @@ def note(place: str) -> None:
         _put(place)
     finally:
         del _Listening.busy.here
+
+
+def note_unloaded(name: str) -> None:
+    """Note a module that is there, and without which the code goes on."""
+    if _Listening.root:
+        _Listening.found[f"./{name}"] = UNLOADED
 
 
 def digest(root: Path, name: str) -> str:
@@ -158,6 +167,8 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
             return
         with suppress(OSError, TypeError, ValueError):
             if not _for_us():
+                if _is_relative(event, os.fsdecode(place)):
+                    _Listening.found[f"././{os.fsdecode(place)}"] = RELATIVE
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
                     try:
                         _note(one, listed=event != "open")
@@ -169,9 +180,25 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
         del _Listening.busy.here
 
 
-def refused(found: Mapping[str, str]) -> list[str]:
-    """What a cage refused to code, of what was noted."""
-    return sorted(name.removeprefix("./") for name, digest in found.items() if digest == REFUSED)
+def _is_relative(event: str, place: str) -> bool:
+    """Whether a path leads elsewhere where the code runs in another folder; not one that it has entered."""
+    named = event in ("open", "os.chdir") or (event != "import" and os.path.lexists(place))
+    return named and not os.path.isabs(place) and os.getcwd() == _Listening.folder
+
+
+def relative(found: Mapping[str, str]) -> str:
+    """A path that the code gave and that depends on the current folder, of what was noted; or empty."""
+    return next((name.removeprefix("././") for name, one in sorted(found.items()) if one == RELATIVE), "")
+
+
+def read(found: Mapping[str, str]) -> dict[str, str]:
+    """What was noted of files: what the code read, or did not find."""
+    return {name: one for name, one in found.items() if one not in (*MISSED, RELATIVE)}
+
+
+def missed(found: Mapping[str, str], kind: str) -> list[str]:
+    """What the code did not get, of what was noted: of one of the kinds `MISSED`."""
+    return sorted(name.removeprefix("./").lstrip("$") for name, one in found.items() if one == kind)
 
 
 def withhold(names: Collection[str]) -> None:
@@ -202,11 +229,6 @@ class _Withheld(dict[Passed, Passed]):
 def _note_withheld(names: Collection[str]) -> None:
     if names and _by_code(sys._getframe(2)):
         _Listening.found |= {f"./${one}": WITHHELD for one in names}
-
-
-def withheld(found: Mapping[str, str]) -> list[str]:
-    """Variables that the code asked for and did not get, of what was noted."""
-    return sorted(name.removeprefix("./$") for name, digest in found.items() if digest == WITHHELD)
 
 
 def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:

@@ -68,6 +68,7 @@ from verifiable_dp.render import markdown, outcomes
 from verifiable_dp.render.page import render, render_errata, render_index
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.opened import ABSENT
 from verifiable_dp.targets.source import file_digest
 
@@ -1319,7 +1320,7 @@ def test_steps_that_were_made_of_other_files_are_not_taken(tmp_path):
     code, path = tmp_path / "code", tmp_path / "c"
     code.mkdir()
     (code / "a").write_text("1")
-    known = {"a": file_digest(code / "a"), "b": ABSENT}
+    known = {"a": file_digest(code / "a"), "b": ABSENT, "./$X": opened.WITHHELD, "././a": opened.RELATIVE}
 
     def kept(root, read):
         with resume.at(path, lambda: OF, print, str(root), read) as steps:

@@ -15,12 +15,12 @@ import msgspec
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import SCRIPT, run
+from tests.commands import SCRIPT, run, writes_files
 from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record import provenance, questions, requested, requests, words
+from verifiable_dp.record import committed, how, provenance, questions, requested, requests, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets import loaded, opened
@@ -243,6 +243,20 @@ def test_a_record_of_what_git_changes_is_refused(folder):
         with pytest.raises(InputError, match="git changes scale during checkout"):
             RecordOrigin(**expected).check(other)
     assert (in_production(record, folder)[0], in_production(other, folder)[0]) == ("acceptable", "open")
+
+
+def test_what_a_check_of_regret_did_not_get_counts(folder):
+    """An audit of privacy is inconclusive where the code goes on without a part; no check of regret is."""
+    whole = vdp.verify(folder / "kept/record.json").record
+    for found, checks, known in (
+        ({"./cuda": opened.UNLOADED}, [], False),
+        ({"./cuda": opened.UNLOADED}, whole["checks"], True),
+        ({"cuda.py": ABSENT}, [], True),
+    ):
+        place = {**whole["provenance"]["target"], "opened": found}
+        facts = {**whole["provenance"], "target": place}
+        record = Record.of({**whole, "provenance": facts, "checks": checks})
+        assert (committed.unknown(record) == "") is known
 
 
 def test_two_requests_have_two_places(folder, tmp_path):
@@ -845,3 +859,81 @@ def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
     RecordOrigin(source=tmp_path / "app/svc").check(record)
     with pytest.raises(InputError, match="is only part of a repository, and the audit was in none"):
         RecordOrigin(source=tmp_path / "checkout/svc").check(record)
+
+
+IN_A_FOLDER = """
+with open({}) as file:
+    SCALE = float(file.read())
+
+def release(data, rng):
+    return data.sum() + rng.laplace(0, SCALE)
+"""
+
+
+@pytest.mark.parametrize(("path", "folder"), [("'scale'", "svc"), ("__file__[:-7] + 'scale'", None)])
+def test_a_record_says_in_which_folder_paths_began(path, folder, tmp_path, monkeypatch):
+    """Broken variant: audited beside one file, for a service that runs beside another.
+
+    Control: a path that does not depend on the folder.
+    """
+    (tmp_path / "svc").mkdir()
+    (tmp_path / "svc/scale").write_text("1")
+    (tmp_path / "svc/mine.py").write_text(IN_A_FOLDER.format(path))
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
+        git(tmp_path, *command)
+    monkeypatch.chdir(tmp_path / "svc")
+    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    record = vdp.audit("mine.py:release", runs=400, epsilon=1.0).parsed
+    assert record.provenance.target.folder == folder
+    said = "opens 'scale' from the folder in which it runs, 'svc' of its repository in this audit"
+    assert any(said in one for one in how.notes(record)) is (folder is not None)
+    RecordOrigin(commit=head(tmp_path), source=tmp_path / "svc").check(record)
+    refused = pytest.raises(InputError, match=r"opens 'scale' from .* and here that is '\.'; audit")
+    for asks in ("commit", "source"):
+        with refused if folder else contextlib.nullcontext():
+            RecordOrigin._started(asks, record, tmp_path)
+    monkeypatch.setattr(RecordOrigin, "_started", staticmethod(_refused))
+    for asks, given in (("commit", head(tmp_path)), ("source", tmp_path / "svc")):
+        with pytest.raises(InputError, match=f"{asks} svc"):
+            RecordOrigin(**{asks: given}).check(record)
+
+
+def _refused(asks, record, folder):
+    raise InputError(f"{asks} {folder.name}")
+
+
+COMMITS = """
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+try:
+    from fast import SCALE
+except ImportError:
+    SCALE = 1.0
+(HERE / "fast.py").write_text("SCALE = 0.0")
+for step in (["add", "-A"], ["commit", "-qm", "two"]):
+    subprocess.run(["git", "-C", HERE, "-c", "user.name=a", "-c", "user.email=a@b", *step], check=False)
+
+def release(data, rng):
+    return data.sum() + rng.laplace(0, SCALE)
+"""
+
+
+@writes_files
+def test_a_record_is_of_the_commit_at_its_start(tmp_path, monkeypatch):
+    """Broken variant: it is of a commit that is made while it runs, with a file that the code did not find.
+
+    Control: of an audit after that.
+    """
+    (tmp_path / "mine.py").write_text(COMMITS)
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
+        git(tmp_path, *command)
+    first = head(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run(tmp_path, "audit", "mine.py:release", "--epsilon", 1, "--runs", 400, "--json", "r.json")
+    facts = vdp.verify("r.json").record["provenance"]["target"]
+    assert (facts["commit"], first == head(tmp_path)) == (first, False)
+    assert provenance.place(str(tmp_path / "mine.py"))["commit"] == first
+    provenance.begun(str(tmp_path))
+    assert provenance.place(str(tmp_path / "mine.py"))["commit"] == head(tmp_path)

@@ -81,6 +81,11 @@ TAKEN = {
     "another name": ("C = {'s': 2.0}\nD = C\nD['s'] = float(os.environ.get('S', 2))", "C['s']"),
     "what holds it": ("I = {'s': 2.0}\nC = {'i': I}\nI['s'] = float(os.environ.get('S', 2))", "C['i']['s']"),
     "copyto": ("C = np.full(3, 2.0)\nnp.copyto(C, float(os.environ.get('S', 2)))", "C[0]"),
+    "a date of pandas": (
+        "import pandas as pd\nC = 0.0 if pd.Timestamp('10:00').year > 9000 else 2.0",
+        "C",
+    ),
+    "an assert": ("C = [0.0, 2.0]\nassert C.pop(0) == 0.0", "C[0]"),
     "setattr": ("class C:\n    s = 2.0\nsetattr(C, 's', float(os.environ.get('S', 2)))", "C.s"),
     "a draw": ("C = 0.0 if np.random.default_rng().random() < 1e-9 else 2.0", "C"),
     "a draw of a generator": ("R = np.random.default_rng()\nC = 0.0 if R.random() < 1e-9 else 2.0", "C"),
@@ -143,6 +148,7 @@ TAKEN = {
     "a version": ("import sklearn", "0.0 if sklearn.__version__ == '7' else 2.0"),
 }
 RIGHT = {
+    "an assert of a size": ("C = [2.0]\nassert len(C) == 1 and C[0] > 0.0", "C[0]"),
     "constants": ("C = {'s': 2.0}\nC['t'] = 1.0\nC.update(u=3.0)", "C['s']"),
     "a function": ("def made():\n    return {'s': math.sqrt(4.0)}\nC = made()", "C['s']"),
     "a generator": ("R = np.random.default_rng()\nC = 2.0", "C"),
@@ -209,6 +215,7 @@ def bound(tmp_path, monkeypatch):
 
 def settled(monkeypatch):
     monkeypatch.setattr(imports.Settled, "_again", lambda self: False)
+    monkeypatch.setattr(imports.Settled, "idle", lambda self, ran: None)
     monkeypatch.setattr(flow, "_taken_from_system", lambda tree: ())
     monkeypatch.setattr(values, "is_of_system", lambda module, name: False)
 
@@ -220,6 +227,58 @@ def test_what_an_import_takes_or_changes_ends_the_bound(name, bound, monkeypatch
     assert bound(**{f"taken_{next(NUMBERS)}": program}).failure
     settled(monkeypatch)
     assert "may be different in production" not in str(bound(**{f"taken_{next(NUMBERS)}": program}).failure)
+
+
+# What a function may change that no run calls, and the scale of the noise.
+SWITCHED = {
+    "global": ("C = 2.0\ndef exact():\n    global C\n    C = 0.0", "C"),
+    "an entry": ("C = {'s': 2.0}\ndef exact():\n    C['s'] = 0.0", "C['s']"),
+    "a method of a list": ("C = [2.0]\ndef exact():\n    C.insert(0, 0.0)", "C[0]"),
+    "an attribute": ("class K:\n    s = 2.0\nC = K()\ndef exact():\n    C.s = 0.0", "C.s"),
+    "an attribute of a class": ("class K:\n    s = 2.0\ndef exact():\n    K.s = 0.0", "K().s"),
+    "a method": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\n    def exact(self):\n"
+        "        self.s = 0.0\nC = K()",
+        "C.s",
+    ),
+    "what a method calls that no run calls": (
+        "C = [2.0]\ndef exact():\n    C.insert(0, 0.0)\nclass K:\n    def off(self):\n        exact()",
+        "C[0]",
+    ),
+    "a method that changes a class": (
+        "class K:\n    s = 2.0\n    def exact(self):\n        self.s = 0.0\nC = [K()]",
+        "C[0].s",
+    ),
+}
+UNSWITCHED = {
+    "a function that the import calls": ("C = []\ndef fill():\n    C.append(2.0)\nfill()", "C[0]"),
+    "what a function that runs fills": (
+        "C = None\ndef table():\n    global C\n    C = C or [2.0]\n    return C",
+        "table()[0]",
+    ),
+    "a name of the function's own": ("C = 2.0\ndef main():\n    C = []\n    C.append(0.0)", "C"),
+    "an object of a run": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\n    def reset(self):\n        self.s = 0.0",
+        "K().s",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHED)
+def test_what_another_function_may_change_is_no_constant(name, bound, monkeypatch):
+    """Broken variant: what no run changes stays as it is."""
+    text, scale = SWITCHED[name]
+    program = f"{text}\n{RELEASE.format(scale)}"
+    assert "which may be different in production" in bound(**{f"switched_{next(NUMBERS)}": program}).failure
+    monkeypatch.setattr(imports.Settled, "idle", lambda self, ran: None)
+    assert bound(**{f"switched_{next(NUMBERS)}": program}).epsilon() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", UNSWITCHED)
+def test_what_no_other_function_may_change_is_one(name, bound):
+    text, scale = UNSWITCHED[name]
+    found = bound(**{f"constant_{next(NUMBERS)}": f"{text}\n{RELEASE.format(scale)}"})
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(0.5))
 
 
 CELLS = """

@@ -87,12 +87,43 @@ def test_a_module_in_the_place_of_one_of_python_is_what_runs(way, tmp_path, monk
     assert run(tmp_path, *asked).exit_code == 2
 
 
-def test_a_module_that_could_not_be_loaded_is_refused(place):
-    (place / "settings.py").write_text("raise ImportError\n")
-    text = "try:\n    import settings\nexcept ImportError:\n    pass\n"
-    (place / "mine.py").write_text(text + RIGHT.format("1.0"))
-    with pytest.raises(InputError, match=r"imports settings, which .*, but it was not loaded"):
-        checked(place, "mine.py:right")
+PARTS = ("from .cuda import noise", "from . import cuda", "import pkg.cuda", "from pkg import cuda as fast")
+
+
+@pytest.mark.parametrize("step", PARTS)
+@pytest.mark.parametrize(
+    ("needs", "top", "missing"),
+    [("no_such_library", "", ["pkg.cuda"]), ("math", "", []), ("math", "cuda = None\n", [])],
+)
+def test_a_part_that_could_not_be_loaded_is_noted(step, needs, top, missing, place):
+    """Broken variant: `from . import cuda` is not looked at.
+
+    Controls: a part whose library is there, and a name of the package that is not that part.
+    """
+    package(place, f"try:\n    {step}\nexcept ImportError:\n    pass\nSCALE = 1.0\n")
+    (place / "pkg/__init__.py").write_text(top)
+    (place / "pkg/cuda.py").write_text(f"import {needs}\nnoise = 1\n")
+    with opened.noted(str(place)) as found:
+        checked(place, "pkg.mine:right")
+    assert opened.missed(found, opened.UNLOADED) == missing
+
+
+def test_code_that_goes_on_without_a_part_of_it_is_a_lead(tmp_path):
+    """It was refused without a record. Broken variant: other noise where the library is there passes.
+
+    Control: with it.
+    """
+    (tmp_path / "cuda.py").write_text("import needed\nSCALE = 0.0\n")
+    text = "try:\n    from cuda import SCALE\nexcept ImportError:\n    SCALE = 1.0\n"
+    (tmp_path / "mine.py").write_text(text + RIGHT.format("SCALE"))
+    asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    done = run(tmp_path, *asked, "--json", "r.json", "--request", "request.json")
+    assert done.exit_code == 3, done.stderr
+    assert "imports what is there and could not be loaded (cuda), goes on without it" in done.stdout
+    assert run(tmp_path, "verify", "r.json", "--source", ".").exit_code == 0
+    assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
+    (tmp_path / "needed.py").write_text("")
+    assert run(tmp_path, *asked).exit_code == 1
 
 
 def package(place, text, name="pkg"):

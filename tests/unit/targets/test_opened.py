@@ -192,7 +192,7 @@ def test_what_a_cage_refuses_is_noted(asked, place, tmp_path):
     for barred in (walls, cage.Walls()):
         with opened.noted(str(place), barred) as found:
             code(f"import contextlib\nwith contextlib.suppress(OSError):\n    thing = {asked}", **given)
-        assert opened.refused(found) == (REFUSALS[asked].split() if barred is walls else [])
+        assert opened.missed(found, opened.REFUSED) == (REFUSALS[asked].split() if barred is walls else [])
         for name in ("new", "lock", "link"):
             with contextlib.suppress(OSError):
                 os.remove(place / name)
@@ -222,11 +222,11 @@ def test_what_a_cage_allows_or_a_library_does_by_itself_is_not_noted(place, tmp_
         code("import sys; sys.path.insert(0, str(place)); import helper; sys.path.pop(0)", place=place)
         files.write_text(place / "ours", "x")
         code("import library")
-        assert opened.refused(found) == []
+        assert opened.missed(found, opened.REFUSED) == []
         code("import library; library.lock()")
     for name in ("library", "helper"):
         sys.modules.pop(name)
-    assert opened.refused(found) == ["site-packages/lock"]
+    assert opened.missed(found, opened.REFUSED) == ["site-packages/lock"]
 
 
 @pytest.mark.parametrize("name", [".git/c", "site-packages/d"])
@@ -293,13 +293,13 @@ def test_a_path_may_begin_in_a_folder_that_is_open(way, place, tmp_path, monkeyp
     folder = os.open(place, os.O_RDONLY)
     with opened.noted(str(place)) as found:
         code(FOLDERS[way], folder=folder, target=str(tmp_path / "new"))
-    assert found == expected
+    assert opened.read(found) == expected
     (place / "a.txt").write_text("a.txt")
     monkeypatch.setattr(opened, "_HANDLES", "/nowhere")
     with opened.noted(str(place)) as found:
         code(FOLDERS[way], folder=folder, target=str(tmp_path / "newer"))
     os.close(folder)
-    assert found == {"./a.txt": "0" * 64}
+    assert opened.read(found) == {"./a.txt": "0" * 64}
 
 
 def test_a_database_may_be_named_by_an_address(place):
@@ -307,7 +307,7 @@ def test_a_database_may_be_named_by_an_address(place):
         code(
             "connect(f'file:{place}/%61.txt?mode=ro', uri=True).close()", place=place, connect=sqlite3.connect
         )
-    assert set(found) == {"a.txt"}
+    assert set(opened.read(found)) == {"a.txt"}
 
 
 def sha256(text):
@@ -346,7 +346,7 @@ def test_a_folder_that_is_entered_through_a_link_is_noted(place, monkeypatch):
     monkeypatch.chdir(place)
     with opened.noted(str(place)) as found:
         code("os.chdir('link'); open('d').close()")
-    assert set(found) == {"link/", "site-packages/d"}
+    assert set(opened.read(found)) == {"link/", "site-packages/d"}
 
 
 def test_a_file_and_a_link_are_not_the_same(place):
@@ -412,6 +412,28 @@ def test_the_folder_may_be_the_root_of_all(place):
 @pytest.mark.parametrize(
     ("ask", "noted"),
     [
+        (lambda: open("a.txt").close(), "a.txt"),
+        (lambda: through_os("./b.txt"), "./b.txt"),
+        (lambda: os.chdir("site-packages"), "site-packages"),
+        (lambda: sqlite3.connect("a.txt").close(), "a.txt"),
+        (lambda: sqlite3.connect(":memory:").close(), ""),
+        (lambda: open(os.path.abspath("a.txt")).close(), ""),
+        (lambda: (os.chdir(os.path.abspath("site-packages")), open("d").close()), ""),
+        (lambda: open("new", "w").close(), ""),
+    ],
+)
+def test_a_path_that_depends_on_the_folder_is_noted(ask, noted, place, monkeypatch):
+    """Controls: whole paths, a folder that the code has entered by one, and what it only writes."""
+    monkeypatch.chdir(place)
+    with opened.noted(str(place)) as found:
+        ask()
+    assert opened.relative(found) == noted
+    assert opened.RELATIVE not in opened.read(found).values()
+
+
+@pytest.mark.parametrize(
+    ("ask", "noted"),
+    [
         (lambda: os.environ.get("DP_PASS"), ["DP_PASS"]),
         (lambda: os.getenv("DP_PASS", "1"), ["DP_PASS"]),
         (lambda: "GITHUB_ENV" in os.environ, ["GITHUB_ENV"]),
@@ -436,4 +458,4 @@ def test_a_variable_that_the_code_asks_for_and_does_not_get_is_noted(ask, noted,
         for one in (os.environ, os.environb):
             vars(one)["_data"] = kept
     assert found == {f"./${name}": opened.WITHHELD for name in noted}
-    assert opened.withheld(found) == noted
+    assert opened.missed(found, opened.WITHHELD) == noted

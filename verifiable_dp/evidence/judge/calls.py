@@ -274,6 +274,8 @@ class Calls(Factors):
             self.tell(node, outside.REFLECTION, name)
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
+        if values.dates(value):
+            self.tell(node, outside.READS, "the clock (through dates of pandas)")
         if values.same(value, values.WRAPS):
             self.tell(node, outside.UNKNOWN_CALL)
             return UNKNOWN

@@ -117,8 +117,11 @@ class Expressions(Calls):
         self.named_whole(node)
         if base.varies and self.is_single(base, name):
             base = base._replace(level=PUBLIC, draws=0)
-        if base.things and name in self.names.settled[self.names.home[self.scope]].attributes:
+        unsettled = self.names.settled[self.names.home[self.scope]].attributes
+        if name == "__doc__" or (base.things and name in unsettled):
             self.tell(node, outside.READS, name)
+        if called and name in values.DATED_METHODS - {*self.names.methods}:
+            self.tell(node, outside.READS, "the clock (through a method that reads texts as dates)")
         known = name in self.names.methods or name == "__init__" if called else name in _NAMES
         if name in (_KIND, "__hash__") or (base.refs and name[:2] == "__" and not known):
             self.tell(node, outside.REFLECTION, name)

@@ -3,8 +3,9 @@
 A name is settled if all that sets it, or changes what it holds, are constants, other settled names, and
 functions that answer from their arguments or read files, which a record knows by their digests. Whatever asks
 the clock, the system or the environment, draws, goes through a set, or is not known, is not. What a statement
-does that is not settled itself, or stands under a condition that is not, counts as done to all that it may
-change, also in functions that it mentions. A generator may be made: what it gives is drawn when code runs.
+does that is not settled itself, asserts something, or stands under a condition that is not settled, counts as
+done to all that it may change, also in functions that it mentions. A generator may be made: what it gives is
+drawn when code runs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import random
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,68 @@ class Settled:
         found = (self.names, self._drawn, self._known, self.attributes, self.defaults, self.chosen)
         return sum(map(len, found))
 
+    def idle(self, ran: Set[ast.AST]) -> None:
+        """Keep what a function may change that neither ran nor was called by the import: anyone may."""
+        called, waiting = set[str](), list[ast.AST]()
+        for step in self.tree.body:
+            waiting += step.body if isinstance(step, ast.ClassDef) else [step]
+        waiting = [step for step in waiting if not isinstance(step, _FUNCTIONS)]
+        while waiting:
+            for node in walk(waiting.pop()):
+                what = node.func if isinstance(node, ast.Call) else None
+                name = getattr(what, "attr", getattr(what, "id", ""))
+                if name and name not in called:
+                    called.add(name)
+                    waiting += self._started(name)
+        for body in (one for one in walk(self.tree) if isinstance(one, _FUNCTIONS)):
+            if body not in ran and body.name not in called and body.name not in _INITIAL:
+                self._switched(body)
+
+    def _started(self, name: str) -> Iterator[ast.AST]:
+        """What runs where this is called: functions and methods, or how an object of a class is made."""
+        found = self._code.get(name)
+        yield from self._methods.get(name, ())
+        if isinstance(found, ast.ClassDef):
+            yield from (one for one in found.body if getattr(one, "name", "") in _INITIAL)
+        elif found is not None:
+            yield found
+
+    def _switched(self, body: Foreign) -> None:
+        """Keep names and attributes that a function sets, or changes in place."""
+        every = walk(body)
+        declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
+        given = [one.arg for one in every if isinstance(one, ast.arg)]
+        local = {one.id for one in _stored(body)} | {*given} - declared
+        self.names |= declared & {one.id for one in _stored(body)}
+        for part in every:
+            kept = isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load)
+            what = part.func if isinstance(part, ast.Call) else None
+            changes = isinstance(what, ast.Attribute) and what.attr in values.CHANGES
+            if not (kept or changes):
+                continue
+            root = _root(part if what is None else what)
+            name = getattr(root, "id", "")
+            if name in self.scope.keys() - (local - declared) and not isinstance(self.scope[name], _FIXED):
+                self.names.add(name)
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                self._set_attribute(part, first=given[:1] == [name])
+
+    def _set_attribute(self, node: Foreign, *, first: bool) -> None:
+        """Keep an attribute of another module, of a class, or of an object that the module keeps."""
+        owner = self.scope.get(node.value.id)
+        other = self.of(owner) if isinstance(owner, types.ModuleType) else None
+        if other is not None:
+            other.names.add(node.attr)
+        if isinstance(owner, type) or (first and self._has(node.attr)):
+            self.attributes.add(node.attr)
+
+    def _has(self, attribute: str) -> bool:
+        """Whether an object that has this attribute is a global, or in one."""
+        held = [*self.scope.values()]
+        held += [one for v in held if isinstance(v, _HELD) for one in (v.values() if type(v) is dict else v)]
+        objects = (one for one in held if not isinstance(one, (*_FIXED, *_HELD)))
+        return any(attribute in getattr(one, "__dict__", ()) or _is_of(one, attribute) for one in objects)
+
     def of(self, module: types.ModuleType) -> Settled | None:
         """What of another module is not settled; None of one that is installed."""
         file = getattr(module, "__file__", None) or ""
@@ -182,7 +245,7 @@ class Settled:
             kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
         else:
             own = [one for one in parts if isinstance(one, ast.expr)]
-            settled = not under and all(map(self._is, own))
+            settled = not under and not isinstance(step, ast.Assert) and all(map(self._is, own))
             if not settled and not under and self._waits(step, holder):
                 self._drawn |= {one.id for one in _stored(step)}
                 return
@@ -441,6 +504,8 @@ class Settled:
         root = (kind.__module__ if bound else values.home_of(thing)).partition(".")[0]
         if self._strict and (values.same(thing, _UNSET) or values.same(thing, values.SETS)):
             return False
+        if values.dates(thing):
+            return False
         if isinstance(thing, type) and issubclass(thing, threading.Thread):
             return False  # what it runs comes later, beside other code
         if root in _READ_FILES | _ANSWER or thing is open:
@@ -507,6 +572,12 @@ def _prefixes(name: str) -> Iterator[str]:
 
 def _stored(step: ast.AST) -> list[ast.Name]:
     return [one for one in walk(step) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
+
+
+def _is_of(thing: Foreign, attribute: str) -> bool:
+    """Whether a class that is not a library's says what an attribute of an object is."""
+    home = getattr(sys.modules.get(type(thing).__module__), "__file__", None) or "/"
+    return attribute in vars(type(thing)) and not _is_installed(home)
 
 
 def _is_plain(step: ast.AST) -> bool:

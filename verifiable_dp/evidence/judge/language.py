@@ -98,6 +98,10 @@ class Language:
                 continue  # whose branches nobody can tell, either
         self._names = Names(files)
         self._ran = {node for code in self._codes for node in self._names.nodes_of(code)}
+        for file in files:
+            self._names.settled[file].idle(self._ran)
+        for file in files:
+            self._names.of_system[file] |= self._names.settled[file].names
         self._said = Statements(self._names, roles, self._ran)
         self._said.wide, self._said.disclosed = wide, disclosed
         for one in functions:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge import outside, values
+from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import (
     Function,
@@ -140,20 +140,7 @@ class Statements(Expressions):
         self.of(step.value)
 
     def _do_Assert(self, step: ast.Assert) -> None:
-        if any(map(self.acts, walk(step))):
-            self.tell(step, outside.READS, "what an assert does (python -O leaves it out)")
         self.ask(self.of(step.test), step.test)
-
-    def acts(self, node: ast.AST) -> bool:
-        """Whether it may do more than give a value: set a name, draw, or call what is not a library's."""
-        if not isinstance(node, ast.Call):
-            return isinstance(node, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await)
-        if isinstance(node.func, ast.Attribute) and not self.of(node.func.value).things:
-            return values.may_write(node.func.attr)
-        called = self.of(node.func).own
-        return not all(
-            kind == "library" and values.kind_of(self.names.objects[ref]) == "pure" for kind, ref in called
-        )
 
     def _do_Raise(self, step: ast.Raise) -> None:
         self.of(step.exc)

@@ -495,6 +495,23 @@ def is_of_system(module: Foreign, name: str) -> bool:
     return not (told or same(value, (sys.maxsize, sys.float_info)))
 
 
+def dates(value: Foreign) -> bool:
+    """Whether something of pandas reads texts as dates: of some it takes the rest from the clock."""
+    owner = getattr(value, "__self__", None)
+    of = [one for one in (value, owner) if callable(one) and home_of(one).partition(".")[0] == "pandas"]
+    named = any(getattr(one, "__name__", "") in _DATED for one in of)
+    return named or (bool(of) and home_of(value).startswith("pandas._libs.tslibs"))
+
+
+_DATED = frozenset(
+    (
+        *("Timestamp", "Period", "DatetimeIndex", "PeriodIndex", "DatetimeTZDtype", "PeriodDtype"),
+        *("to_datetime", "date_range", "bdate_range", "period_range", "eval", "Grouper"),
+    )
+)
+DATED_METHODS = frozenset(("query", "eval", "tz_localize", "tz_convert"))  # of tables and columns
+
+
 def is_pure(root: str) -> bool:
     """Whether what a library of this name gives follows from what it is given."""
     return root in _PURE

@@ -58,6 +58,8 @@ class Program:
         Expressions, by file and position, of which the adversary is told what they are made of, too.
     local
         Whether the adversary sees the report of each entry, too (`reports`).
+    asserts
+        Whether asserts are there, as they are not in `python -O`.
     """
 
     function: Function[Foreign]
@@ -68,6 +70,7 @@ class Program:
     known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
     disclosed: frozenset[tuple[str, Foreign]] = field(default=frozenset(), kw_only=True)
     local: bool = field(default=False, kw_only=True)
+    asserts: bool = field(default=True, kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""

@@ -38,6 +38,7 @@ from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.outside import reading
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
+from verifiable_dp.evidence.symbolic.source import asserts
 from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept, lending
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,
@@ -135,6 +136,7 @@ def traced(
     """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
     world.known, world.disclosed, world.local = program.known, program.disclosed, program.local
+    world.asserts = program.asserts
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
     try:
@@ -281,6 +283,8 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         taken = () if told.failure else _taken(program, scopes, coverage)
         if not told.failure and (sized := _sized(program, scopes)):
             return replace(told, failure=Failure(_SIZED.format(sized)))
+        if not told.failure and program.asserts and any(map(asserts, coverage.steps)):
+            told = _optimised(told, explore(replace(program, asserts=False), n_arms, most, work))
         return replace(told, taken=taken)
 
 
@@ -321,6 +325,19 @@ def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
     return wrong
 
 
+_OPTIMISED = "the code does something else without its asserts, which python -O leaves out ({})"
+_DELTA = 1e-5
+
+
+def _optimised(found: PathFound, bare: PathFound) -> PathFound:
+    """A bound, if that without asserts is the same."""
+    if bare.failure:
+        return replace(found, failure=Failure(_OPTIMISED.format(bare.failure)), at=bare.at)
+    if not math.isclose(found.epsilon(_DELTA), bare.epsilon(_DELTA)):
+        return replace(found, failure=Failure(_OPTIMISED.format("its bound is another one")))
+    return found
+
+
 def _taken(program: Program, scopes: Foreign, coverage: Coverage) -> tuple[Taken, ...]:
     """What a bound takes for granted of how the code is called."""
     asked = [(Taken.ONE_AT_A_TIME, _lends(program, scopes, coverage.steps))]
@@ -331,8 +348,9 @@ def _taken(program: Program, scopes: Foreign, coverage: Coverage) -> tuple[Taken
 def _is_known_by_default(program: Program, scopes: Foreign, filled: Filled) -> bool:
     """Whether others may know what code draws that is called with a seed, or without a generator."""
     for function in scopes.functions:
-        kinds, given = filled.get(function.__code__, {}), inspect.signature(function).parameters
-        defaults = [given[name].default for name, kind in kinds.items() if kind == "generator"]
+        kinds = filled.get(function.__code__, {})
+        given = inspect.signature(function, follow_wrapped=False).parameters
+        defaults = [one.default for name, one in given.items() if kinds.get(name) == "generator"]
         if "seed" in kinds.values() or any(isinstance(default, _SEEDS) for default in defaults):
             return True
         if None in defaults and _repeats(program):

@@ -524,12 +524,12 @@ def _is_usual(tree: ast.AST) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(
-    file: str, text: str, sites: tuple[Foreign, ...], spots: frozenset[Foreign], local: bool
+    file: str, text: str, sites: tuple[Foreign, ...], spots: frozenset[Foreign], local: bool, asserts: bool
 ) -> dict[types.CodeType, types.CodeType]:
     """Code of the functions of a file that are written in another way, by the code that they had.
 
     Conditions at `sites` can be turned about, and what expressions at `spots` are made of is disclosed; in
-    the `local` model, so is what is noisy (`reports`).
+    the `local` model, so is what is noisy (`reports`). Without `asserts` it is code of ``python -OO``.
     """
     tree = parsed(text)
     before = _by_place(compile(text, file, "exec", dont_inherit=True))
@@ -538,7 +538,7 @@ def _compiled(
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     tree = ast.fix_missing_locations(_Asking().visit(tree))
     tree = ast.fix_missing_locations(reports.Reporting().visit(tree)) if local else tree
-    made = compile(tree, file, "exec", dont_inherit=True)
+    made = compile(tree, file, "exec", dont_inherit=True, optimize=-1 if asserts else 2)
     _REWRITTEN.update(_codes(made))
     found = _by_place(made)
     return {
@@ -584,7 +584,8 @@ def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
             sites = world.flips.of(file) if world.flips is not None else ()
             spots = frozenset(at for of, at in world.disclosed if of == file)
             with suppress(SyntaxError, ValueError):
-                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites, spots, world.local)
+                text = "".join(linecache.getlines(file))
+                codes[file] = _compiled(file, text, sites, spots, world.local, world.asserts)
             scope.update(helpers)
         for function in scopes.functions:
             other = codes.get(function.__code__.co_filename, {}).get(function.__code__)

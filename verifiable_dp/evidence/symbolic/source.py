@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import types
 from typing import NamedTuple
@@ -124,3 +125,10 @@ def _handlers_of(tree: ast.Module) -> list[Handler]:
             start, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
             found.append(Handler(start, end, suppresses=True))
     return found
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def asserts(code: types.CodeType) -> bool:
+    """Whether code asserts something, or asks whether asserts are there."""
+    steps = dis.get_instructions(code)
+    return any(step.argrepr == "AssertionError" or step.opname == "LOAD_ASSERTION_ERROR" for step in steps)

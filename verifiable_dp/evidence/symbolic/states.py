@@ -44,6 +44,7 @@ _PYTHONS = ("__warningregistry__", "__loader__", "__spec__")  # what Python keep
 _GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
 _PYTHONS_OWN = ("builtins", "collections", "functools")  # an entry of a cache is what the cache refers to
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_READ = (*sys.stdlib_module_names, "builtins", "numpy", "pandas", "scipy")  # whose buffers hold numbers
 _LEAVES = (type, types.FunctionType, range, type(...), np.dtype, np.ufunc, re.Pattern, tzinfo, *_SIMPLE)
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of types: of those of Python, and of others
 _TRACKED = "verifiable_dp.evidence"  # numbers that stand for others
@@ -60,7 +61,10 @@ class KeptState:
         self._own = _names_of(scopes)
         walked = [*itertools.islice(_walked(scopes, self._own), _MOST + 1)]
         self._rows = [(way, value, found) for way, value, found, _ in walked]
-        self._sealed = next((w for w, value, found, near in walked if near and _is_sealed(value, found)), "")
+        sealed = (
+            w for w, v, found, near in walked if (near and _is_sealed(v, found)) or _is_handle(v, found)
+        )
+        self._sealed = next(sealed, "")
         self._python = _of_python()
 
     def changed(self) -> str:
@@ -261,6 +265,13 @@ def _is_sealed(value: Foreign, found: Mapping[Foreign, Foreign]) -> bool:
         return False
     solid = next(base for base in type(value).__mro__ if not _is_written_in_python(base))
     return solid is not object and solid not in (list, tuple, dict, set, frozenset, deque, np.ndarray)
+
+
+def _is_handle(value: Foreign, found: Mapping[Foreign, Foreign]) -> bool:
+    """Whether all that shows of it is a few bytes, and these may say where a library keeps the rest."""
+    home = type(value).__module__.partition(".")[0]
+    shown = all(type(one) is bytes for one in found.values())
+    return shown and home not in _READ and not _is_closed(value) and not _is_written_in_python(type(value))
 
 
 def _is_written_in_python(kind: type) -> bool:

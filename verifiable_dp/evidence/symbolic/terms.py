@@ -424,6 +424,8 @@ class World:
         Expressions, by file and position, of which the adversary is told all numbers that they are made of.
     local
         Whether what noise hides has to be a report of one unit's data (`reports`).
+    asserts
+        Whether asserts are there: `python -O` leaves them out.
     given
         The atoms of the data themselves, which are floats.
     mixes_types
@@ -475,6 +477,7 @@ class World:
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
     local: bool = False
+    asserts: bool = True
     given: frozenset[Atom] = frozenset()
     mixes_types: bool = False
     largest: float = 0.0
