@@ -90,7 +90,32 @@ def masks(rewards, rng):
     return np.where(np.arange(horizon) < horizon // 2, np.arange(horizon) % n_arms, np.argmax(totals))
 
 
-RIGHT = [elimination_in_a_function, masks]
+def _turn(rewards, alive, actions, pulls):
+    """Raw sums of one turn."""
+    sums = dict.fromkeys(alive, 0.0)
+    plan = [arm for _ in range(pulls) for arm in alive][: len(rewards) - len(actions)]
+    for arm in plan:
+        sums[arm] += rewards[len(actions), arm]
+        actions.append(arm)
+    return sums
+
+
+def keys_beside_noise(rewards, rng):
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        sums = dict.fromkeys(alive, 0.0)
+        plan = [arm for _ in range(pulls) for arm in alive][: len(rewards) - len(actions)]
+        for arm in plan:
+            sums[arm] += rewards[len(actions), arm]
+            actions.append(arm)
+        noisy = {arm: (total + rng.laplace(0, 1 / EPSILON)) / pulls for arm, total in sums.items()}
+        best = max(noisy.values())
+        alive = [arm for arm, mean in noisy.items() if mean >= best - 1.0]
+        pulls *= 2
+    return actions
+
+
+RIGHT = [elimination_in_a_function, masks, keys_beside_noise]
 
 
 # ---------------------------------------------------------------- leaks
@@ -175,3 +200,37 @@ LEAKS = [
     *(entry_by_calls, entry_by_later_calls, entry_by_methods),
     *(drawn_mask, weights_of_a_draw, written_by_einsum),
 ]
+
+
+def doubled_in_turns(rewards, rng):
+    """As many arms are left, as often is a sum doubled."""
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        whole = 0.0
+        for _, total in _turn(rewards, alive, actions, pulls).items():
+            whole = whole * 2.0 + total
+        least = whole + rng.laplace(0, 1 / EPSILON) - 1.0
+        alive = [arm for arm in alive if arm > least] or [0]
+        pulls *= 2
+    return actions
+
+
+class _Swapped:
+    def __init__(self, held):
+        self.held = held
+
+    def items(self):
+        return self.held
+
+
+def doubled_in_turns_of_an_object(rewards, rng):
+    """The same; here data stand first."""
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        sums, whole = _turn(rewards, alive, actions, pulls), 0.0
+        for total, _ in _Swapped([(sums[arm], arm) for arm in alive]).items():
+            whole = whole * 2.0 + total
+        least = whole + rng.laplace(0, 1 / EPSILON) - 1.0
+        alive = [arm for arm in alive if arm > least] or [0]
+        pulls *= 2
+    return actions

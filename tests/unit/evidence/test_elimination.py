@@ -1,11 +1,15 @@
 """Lists that shrink, and tables that calls fill: the judge of the language, without the black box."""
 
+import ast
+import math
+
 import pytest
 
 from tests.unit.evidence.test_judge_views import bound, played
 from tests.user_code import shrinking
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.places import Places
+from verifiable_dp.evidence.judge.statements import Statements
 
 BY_DAY = {"one sum is kept", "sums are kept"}  # where no raw sum decides anything
 
@@ -58,3 +62,33 @@ def test_what_is_given_by_name_alone_has_no_place(monkeypatch):
     """Broken variant: `np.einsum` might write into its second operand."""
     monkeypatch.setattr(values, "_place_of_out", lambda value: 1)
     assert bound(shrinking.masks) > 100
+
+
+# ---------------------------------------------------------------- keys of dictionaries
+
+
+@pytest.mark.parametrize("play", [shrinking.doubled_in_turns, shrinking.doubled_in_turns_of_an_object])
+def test_what_stands_at_keys_is_data(play):
+    assert math.isinf(bound(play))
+
+
+def test_if_keys_are_data_what_they_say_counts_as_made_of_itself(monkeypatch):
+    """Broken variant."""
+    monkeypatch.setattr(Statements, "is_keyed", lambda self, source: False)
+    assert math.isinf(bound(shrinking.keys_beside_noise))
+
+
+def test_if_all_that_is_called_items_has_keys_data_are_missed(monkeypatch):
+    """Broken variant: also an object of the user's with a method of that name."""
+    monkeypatch.setattr(Statements, "is_keyed", lambda self, source: ast.unparse(source).endswith(".items()"))
+    assert bound(shrinking.doubled_in_turns_of_an_object) == pytest.approx(2.0)
+
+
+def test_if_nothing_at_keys_is_data_it_is_missed(monkeypatch):
+    """Broken variant."""
+
+    def store_each(self, target, each, roots, *, keyed):
+        self.store(target, each._replace(data=False, noisy=False) if keyed else each, roots)
+
+    monkeypatch.setattr(Statements, "store_each", store_each)
+    assert bound(shrinking.doubled_in_turns) == pytest.approx(2.0)

@@ -17,7 +17,7 @@ from verifiable_dp.evidence.judge.flow import (
     of_constant,
     parameters,
 )
-from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, where
+from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import (
@@ -333,6 +333,25 @@ class Expressions(Calls):
         several = one.level and (other.level or powers)
         return every.steep() if several and not (one.noisy and (other.noisy or powers)) else every
 
+    def store_each(self, target: Foreign, each: Value, roots: set[Root], *, keyed: bool) -> None:
+        """A target is given what is looped over: keys are no data or noise, what stands at them may be."""
+        parts = getattr(target, "elts", [])
+        if not keyed or len(parts) != 2 or ast.Starred in map(type, parts):
+            self.store(target, each, roots)
+            return
+        within, held = {root.entry() for root in roots}, each._replace(own=each.inner)
+        self.store(parts[0], held._replace(data=False, noisy=False), within)
+        self.store(parts[1], held, within)
+
+    def is_keyed(self, source: ast.expr) -> bool:
+        """Whether it gives keys, too: what was asked for its hash, as a key is, was shown."""
+        if not (isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute)):
+            return False
+        telling, self.telling = self.telling, False
+        own = self.of(source.func.value).own
+        self.telling = telling
+        return source.func.attr == "items" and bool(own) and own <= {values.LIST, RECORD}
+
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope, before, turning = self.scope, node, self.context, self.turning
         around, lazy = Value(), isinstance(node, ast.GeneratorExp)
@@ -341,6 +360,7 @@ class Expressions(Calls):
         for at, part in enumerate(node.generators):
             self.scope = node if at else outer  # the first is looked for, and asked once, around it
             rows, roots = self.of(part.iter), {root.entry() for root in self.roots(part.iter)}
+            keyed = self.is_keyed(part.iter)
             lazy = lazy or rows.stream
             self.turning = [*turning, node]
             if size := self.turns(part.iter):
@@ -348,7 +368,7 @@ class Expressions(Calls):
                 self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), at)
             self.ask(Value(size, rows.turn), part.iter)
             self.scope = node
-            self.store(part.target, rows.each, roots)
+            self.store_each(part.target, rows.each, roots, keyed=keyed)
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
