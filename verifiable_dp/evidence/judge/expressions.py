@@ -360,7 +360,7 @@ class Expressions(Calls):
         for at, part in enumerate(node.generators):
             self.scope = node if at else outer  # the first is looked for, and asked once, around it
             rows, roots = self.of(part.iter), {root.entry() for root in self.roots(part.iter)}
-            keyed = self.is_keyed(part.iter)
+            pairs = self.is_keyed(part.iter)
             lazy = lazy or rows.stream
             self.turning = [*turning, node]
             if size := self.turns(part.iter):
@@ -368,7 +368,7 @@ class Expressions(Calls):
                 self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), at)
             self.ask(Value(size, rows.turn), part.iter)
             self.scope = node
-            self.store_each(part.target, rows.each, roots, keyed=keyed)
+            self.store_each(part.target, rows.each, roots, keyed=pairs)
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
