@@ -386,6 +386,22 @@ FAULTS = (
         ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
+        "whatever scales noise with data, it costs the same",
+        f"{EVIDENCE}/symbolic/paths.py",
+        "found.append(made if made.failure else _as_scaled(made, coverage, scopes))",
+        "found.append(made)",
+        "noise that a rare draw divides with the data beneath hides others that are added without noise",
+        ("tests/unit/evidence/test_judge_factors.py",),
+    ),
+    Fault(
+        "what both sides are divided by never matters",
+        f"{EVIDENCE}/judge/language.py",
+        "return (file, position) in self._said.divided and self._steep(file, position, side)",
+        "return False",
+        "as the one before, where data and noise are divided one by one",
+        ("tests/unit/evidence/test_judge_factors.py",),
+    ),
+    Fault(
         "bits of all raw numbers are exclusive",
         f"{EVIDENCE}/symbolic/alignments.py",
         "bits.setdefault((unit, charge.bit.cell), [])",

@@ -18,7 +18,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Findings
 from verifiable_dp.registry.sheets import Sheet, SheetRow, Text
-from verifiable_dp.registry.wrapped import Listed
+from verifiable_dp.registry.wrapped import Listed, original
 
 Point = Mapping[str, float]
 Ratio = Callable[[Point], float]
@@ -30,11 +30,10 @@ def aligned(
     pairs: Sequence[AnyPair],
     seed: int,
     searched: Listed | None = None,
-    shown: Listed | None = None,
 ) -> tuple[Check, searching.Found]:
-    """Alignment of the pairs, and of a search on a smaller algorithm; records describe what is `shown`."""
+    """Alignment of the pairs, and of a search on a smaller algorithm; what is found has its parameters."""
     whole, small = (
-        checking.Instance(rule, rule.epsilon, record_parts.instance(shown or rule, rule.epsilon))
+        checking.Instance(rule, rule.epsilon, record_parts.instance(original(rule), rule.epsilon))
         for rule in (algorithm, searched or algorithm)
     )
     return checking.check(whole, small, pairs, checking.Search(seed, examples=40), visible=True, name=name)

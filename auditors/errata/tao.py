@@ -282,7 +282,7 @@ def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
     ):
         small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
         pairs = ldp_robust_se.auditor.pairs(right)[:2]
-        check, found = aligned(f"alignment with {words}", algorithm, pairs, seed, small, right)
+        check, found = aligned(f"alignment with {words}", algorithm, pairs, seed, small)
         checks.append(check)
         worst.append(found.worst)
     return Findings(checks[:1], checks[1:], worst[0])

@@ -90,7 +90,59 @@ def masks(rewards, rng):
     return np.where(np.arange(horizon) < horizon // 2, np.arange(horizon) % n_arms, np.argmax(totals))
 
 
-RIGHT = [elimination_in_a_function, masks]
+def _turn(rewards, alive, actions, pulls):
+    """Raw sums of one turn."""
+    sums = dict.fromkeys(alive, 0.0)
+    plan = [arm for _ in range(pulls) for arm in alive][: len(rewards) - len(actions)]
+    for arm in plan:
+        sums[arm] += rewards[len(actions), arm]
+        actions.append(arm)
+    return sums
+
+
+def keys_beside_noise(rewards, rng):
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        sums = dict.fromkeys(alive, 0.0)
+        plan = [arm for _ in range(pulls) for arm in alive][: len(rewards) - len(actions)]
+        for arm in plan:
+            sums[arm] += rewards[len(actions), arm]
+            actions.append(arm)
+        noisy = {arm: (total + rng.laplace(0, 1 / EPSILON)) / pulls for arm, total in sums.items()}
+        best = max(noisy.values())
+        alive = [arm for arm, mean in noisy.items() if mean >= best - 1.0]
+        pulls *= 2
+    return actions
+
+
+def arms_zipped_with_noise(rewards, rng):
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        sums = dict.fromkeys(alive, 0.0)
+        plan = [arm for _ in range(pulls) for arm in alive][: len(rewards) - len(actions)]
+        for arm in plan:
+            sums[arm] += rewards[len(actions), arm]
+            actions.append(arm)
+        noisy = [(total + rng.laplace(0, 1 / EPSILON)) / pulls for total in sums.values()]
+        best = max(noisy)
+        alive = [arm for arm, mean in zip(alive, noisy, strict=False) if mean >= best - 1.0]
+        pulls *= 2
+    return actions
+
+
+def rows_of_their_own(rewards, rng):
+    t, actions, last = 0, [], 1.0
+    while last > -1 and t < 20:
+        last = rewards[t, t % 2] + rng.laplace(0, 1 / EPSILON)
+        actions.append(int(last > 0))
+        t += 1
+    return (actions + [0] * len(rewards))[: len(rewards)]
+
+
+RIGHT = [
+    *(elimination_in_a_function, masks, keys_beside_noise, arms_zipped_with_noise),
+    rows_of_their_own,
+]
 
 
 # ---------------------------------------------------------------- leaks
@@ -175,3 +227,61 @@ LEAKS = [
     *(entry_by_calls, entry_by_later_calls, entry_by_methods),
     *(drawn_mask, weights_of_a_draw, written_by_einsum),
 ]
+
+
+def doubled_in_turns(rewards, rng):
+    """As many arms are left, as often is a sum doubled."""
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        whole = 0.0
+        for _, total in _turn(rewards, alive, actions, pulls).items():
+            whole = whole * 2.0 + total
+        least = whole + rng.laplace(0, 1 / EPSILON) - 1.0
+        alive = [arm for arm in alive if arm > least] or [0]
+        pulls *= 2
+    return actions
+
+
+class _Swapped:
+    def __init__(self, held):
+        self.held = held
+
+    def items(self):
+        return self.held
+
+
+def doubled_in_turns_of_an_object(rewards, rng):
+    """The same; here data stand first."""
+    alive, actions, pulls = list(range(rewards.shape[1])), [], 1
+    while len(actions) < len(rewards):
+        sums, whole = _turn(rewards, alive, actions, pulls), 0.0
+        for total, _ in _Swapped([(sums[arm], arm) for arm in alive]).items():
+            whole = whole * 2.0 + total
+        least = whole + rng.laplace(0, 1 / EPSILON) - 1.0
+        alive = [arm for arm in alive if arm > least] or [0]
+        pulls *= 2
+    return actions
+
+
+def rows_that_recur(rewards, rng):
+    """Row 0 is released again after 20 turns, which hardly any run has."""
+    t, actions, last = 0, [], 10.0
+    while last > -1 and t < 100:
+        row = t % 20
+        last = rewards[row, 0] + rng.laplace(0, 1 / EPSILON)
+        actions.append(int(last > 0))
+        t += 1
+    return (actions + [0] * len(rewards))[: len(rewards)]
+
+
+def places_that_recur(rewards, rng):
+    t, actions, last = 0, [], 10.0
+    while last > -1 and t < 100:
+        last = rewards[t // 20, 0] + rng.laplace(0, 1 / EPSILON)
+        actions.append(int(last > 0))
+        t += 20
+        t = t + 1
+    return (actions + [0] * len(rewards))[: len(rewards)]
+
+
+RECUR = [rows_that_recur, places_that_recur]

@@ -512,13 +512,14 @@ def found_on(found: Counterexample, record: Record | None) -> str:
     """The instance that a counterexample was found on; empty where it is the audited one.
 
     What that instance promises may differ from the claim: a loss counts in units of it. Without a record,
-    as in the errata, there is nothing to compare it with.
+    as in the errata, there is nothing to compare it with, and the erratum's fault was put into it.
     """
     if found.instance is None:
         return ""
     words, others = "", elsewhere(found, record)
     if others:
-        words = f"found on a small instance ({', '.join(f'{k} = {v}' for k, v in others.items())})"
+        fault = "" if record else " with this fault alone"
+        words = f"found on a small instance{fault} ({', '.join(f'{k} = {v}' for k, v in others.items())})"
     if found.rounds is not None:
         first = f"the first {found.rounds} rounds"
         words = f"{words}, {first}" if words else f"found on {first} of the audited instance"

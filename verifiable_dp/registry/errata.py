@@ -23,6 +23,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry import items
 from verifiable_dp.registry.mutants import Make
+from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
 GROUP = "verifiable_dp.errata"
 KINDS = ("privacy", "regret", "proof", "text")
@@ -82,7 +83,8 @@ class Findings:
     corrected
         Checks of what holds instead.
     counterexample
-        The smallest one: values that suffice to see the failure.
+        The smallest one: values that suffice to see the failure. Parameters of a mechanism are those of the
+        right one, into which the fault is put (`Fault.on`).
     """
 
     printed: Sequence[Check]
@@ -118,6 +120,10 @@ class Fault:
     def found(self, seed: int) -> Findings:
         """The evidence."""
         return self.show(seed, self.make(self.right), self.right)
+
+    def on(self, instance: JsonDict) -> Listed:
+        """The algorithm with the fault, and with the parameters of a counterexample, which name no fault."""
+        return self.make(with_parameters(original(self.right), **instance))
 
 
 Find = Callable[[int], Findings] | Fault

@@ -7,15 +7,17 @@ import math
 import pytest
 
 from tests.unit.evidence.test_judge_views import played
-from tests.user_code import beside, factors
+from tests.user_code import beside, factors, scaled
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.evidence.judge import marks
 from verifiable_dp.evidence.judge.factors import Factors
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import Value
+from verifiable_dp.evidence.symbolic import terms
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
+from verifiable_dp.evidence.symbolic.terms import World
 from verifiable_dp.targets import adapters, roles
 
 
@@ -48,7 +50,7 @@ def test_without_the_rule_what_chance_keeps_has_one(monkeypatch, tmp_path):
     assert math.isfinite(bound(played(factors.LEAKS["kept_by_chance"], tmp_path)))
 
 
-# ---------------------------------------------------------------- beside data, or where a list was
+# ---------------------------------------------------------------- what else depends on noise that is scaled
 
 
 def by_name(functions):
@@ -57,6 +59,42 @@ def by_name(functions):
 
 def of_function(play):
     return explore(Program(play, (24, 2), (0.0, 1.0)), 2, most=6).epsilon()
+
+
+@by_name(scaled.RIGHT)
+def test_what_costs_the_same_whatever_scales_it_keeps_its_bound(play):
+    assert of_function(play) == pytest.approx(1.0)
+
+
+@by_name((*scaled.AFTERWARDS, *scaled.APART))
+def test_other_data_that_need_noise_of_that_scale_have_no_bound(play):
+    assert math.isinf(of_function(play))
+
+
+@by_name(scaled.CHEAP)
+def test_what_costs_more_with_rare_numbers_costs_that(play):
+    assert of_function(play) == pytest.approx(2.0)
+
+
+@by_name((*scaled.AFTERWARDS, *scaled.CHEAP))
+def test_without_the_sums_that_are_scaled_the_usual_runs_count(monkeypatch, play):
+    monkeypatch.setattr(World, "holds", lambda *_: None)
+    assert of_function(play) <= 1.0 + 1e-2
+
+
+@by_name(scaled.APART)
+def test_without_those_that_are_divided_one_by_one_the_usual_runs_count(monkeypatch, play):
+    monkeypatch.setattr(World, "holds_sum", lambda *_: None)
+    assert of_function(play) == pytest.approx(1.0)
+
+
+def test_a_sign_is_no_number_that_scales_what_is_compared(monkeypatch):
+    assert of_function(scaled.sparse) == pytest.approx(0.75)
+    monkeypatch.setattr(terms, "opposite", lambda value: terms.multiply(value, -1))
+    assert of_function(scaled.sparse) == pytest.approx(1.0)
+
+
+# ---------------------------------------------------------------- beside data, or where a list was
 
 
 @by_name(beside.RIGHT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import types
+from collections.abc import Sequence
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
@@ -17,7 +18,7 @@ from verifiable_dp.evidence.judge.flow import (
     of_constant,
     parameters,
 )
-from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, where
+from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import (
@@ -332,6 +333,35 @@ class Expressions(Calls):
         several = one.level and (other.level or powers)
         return every.steep() if several and not (one.noisy and (other.noisy or powers)) else every
 
+    def store_each(self, target: Foreign, each: Value, roots: set[Root], *, parts: Sequence[Value]) -> None:
+        """A target is given what is looped over, of which not all parts need be data or noise."""
+        targets = getattr(target, "elts", [])
+        if len(parts) != len(targets) or not parts or ast.Starred in map(type, targets):
+            self.store(target, each, roots)
+            return
+        for part, known in zip(targets, parts, strict=True):
+            data, noisy = each.data and known.data, each.noisy and known.noisy
+            held = each._replace(own=each.inner, data=data, noisy=noisy)
+            self.store(part, held, {root.entry() for root in roots})
+
+    def parts_of(self, source: ast.expr) -> list[Value]:
+        """What is side by side in each entry, of `items` and `zip`; empty if that is not known.
+
+        A key is no data, and no noise: what was asked for its hash was shown.
+        """
+        if not isinstance(source, ast.Call) or ast.Starred in map(type, source.args):
+            return []
+        telling, self.telling, func = self.telling, False, source.func
+        own = self.of(func.value if isinstance(func, ast.Attribute) else func).own
+        found = list[Value]()
+        if isinstance(func, ast.Attribute):
+            if func.attr == "items" and own and own <= {values.LIST, RECORD}:
+                found = [Value(), self.of(func.value)]
+        elif [self.names.objects[ref] for kind, ref in own if kind == "library"] == [zip] and len(own) == 1:
+            found = [self.of(part) for part in source.args]
+        self.telling = telling
+        return found
+
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope, before, turning = self.scope, node, self.context, self.turning
         around, lazy = Value(), isinstance(node, ast.GeneratorExp)
@@ -340,6 +370,7 @@ class Expressions(Calls):
         for at, part in enumerate(node.generators):
             self.scope = node if at else outer  # the first is looked for, and asked once, around it
             rows, roots = self.of(part.iter), {root.entry() for root in self.roots(part.iter)}
+            parted = self.parts_of(part.iter)
             lazy = lazy or rows.stream
             self.turning = [*turning, node]
             if size := self.turns(part.iter):
@@ -347,7 +378,7 @@ class Expressions(Calls):
                 self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), at)
             self.ask(Value(size, rows.turn), part.iter)
             self.scope = node
-            self.store(part.target, rows.each, roots)
+            self.store_each(part.target, rows.each, roots, parts=parted)
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC

@@ -14,7 +14,8 @@ bound ends
    then on, whatever is picked of it (`spots`);
 4. where a number that draws have a part in scales data that no noise hides, or noise (`Language.weighs`): the
    paths say where numbers do. It has to be the same in every run (`Value.varies`), also where it may stand
-   beside data (`Value.bare`), unless both sides of a sum are divided by it (`factors`).
+   beside data (`Value.bare`), unless both sides of a sum are divided by it (`factors`). Where it scales data
+   and noise at once, paths also pay for shifts that leave these as they are (`alignments.costs_held`).
 
 What varies. A draw has a part in what is computed of it, in what is read at a place that it says, in what is
 set, written, handed over or counted where it says whether that is done (conditions of statements and of
@@ -154,15 +155,22 @@ class Language:
 
         Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
         """
-        drawn = (file, position) in self._said.drawn_at
         if (file, position) in self._said.divided:
             return (file, position) in self._said.carrying
+        return self._steep(file, position, side) or self.weighs(file, position, side)
+
+    def _steep(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
+        drawn = (file, position) in self._said.drawn_at
         for at, value in self._said.operands.get((file, position), []):
             placed = isinstance(at, int) and side is not None
             counts = at >= side if placed and drawn else at != "loc"
             if value.varies and counts and (value.bare or (drawn and side is not None)):
                 return True
-        return self.weighs(file, position, side)
+        return False
+
+    def divides(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
+        """Whether draws have a part in what both sides of a sum are divided by, by what stands there."""
+        return (file, position) in self._said.divided and self._steep(file, position, side)
 
     def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """As `steep`, of arithmetic alone."""

@@ -53,6 +53,8 @@ class SetName(NamedTuple):
         What is read for it, and what it is made of.
     fresh, new
         Whether it is another thing each time, and whether that is so whatever it was before.
+    again
+        Whether it is the same again after some turns.
     """
 
     name: str
@@ -60,6 +62,7 @@ class SetName(NamedTuple):
     parts: set[str]
     fresh: bool
     new: bool
+    again: bool = False
 
 
 class Loops(Chances):
@@ -96,8 +99,9 @@ class Loops(Chances):
         """What is read at a place: another entry in each turn that sets the place anew."""
         if not value.kept:
             return value
-        read = names_in(index, ast.Load)
-        kept = frozenset(one for one in value.kept if not read & self.moving(one))
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        read = {name for part in parts if not _recurs(part) for name in names_in(part, ast.Load)}
+        kept = frozenset(one for one in value.kept if not read & self.apart(one))
         return value._replace(kept=kept)
 
     def carries(self, step: Foreign) -> None:
@@ -180,6 +184,15 @@ class Loops(Chances):
             self.turned[key] = steps, frozenset(found)
         return frozenset(self.turned[key][1])
 
+    def apart(self, loop: ast.AST) -> set[str]:
+        """Of `moving`, names that are not made in a way that gives the same again after some turns."""
+        found = {*self.moving(loop)}
+        steps = self.turned[loop, self.uneven_parts.get(loop)][0]
+        again = {one.name for one in steps if one.again}
+        while more := {s.name for s in steps if s.read & again and not s.read & (found - again)} - again:
+            again |= more
+        return found - again
+
     def remade(self, loop: ast.AST) -> set[str]:
         """Of `moving`, names that are made of more than themselves; else they hold the same data."""
         moving = self.moving(loop)
@@ -226,7 +239,8 @@ class Loops(Chances):
                 parts = _made_of(source)
                 for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
-                    yield SetName(name, read, parts, fresh or bool(index), first)
+                    again = source is not None and not first and _recurs(source)
+                    yield SetName(name, read, parts, fresh or bool(index), first, again)
             elif isinstance(node, ast.Match):
                 read, parts = names_in(node.subject, ast.Load), _made_of(node.subject)
                 patterns = (part for case in node.cases for part in walk(case.pattern))
@@ -237,6 +251,12 @@ class Loops(Chances):
                 fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]
                 parts = {name for part in node.args for name in _made_of(part)}
                 yield SetName(_base(node.func.value)[0], read, parts, fresh, False)  # type: ignore[attr-defined]
+
+
+def _recurs(node: ast.AST) -> bool:
+    """Whether a number is a remainder or the like, which other numbers have, too."""
+    recurring = ast.Mod | ast.FloorDiv | ast.BitAnd | ast.BitXor | ast.RShift
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, recurring) for part in walk(node))
 
 
 def _made_of(node: ast.AST | None) -> set[str]:

@@ -382,12 +382,13 @@ class Statements(Expressions):
         self.loop(step, test)
 
     def _do_For(self, step: ast.For) -> None:
-        rows, size = self.of(step.iter), self.turns(step.iter)
+        rows, parts, size = self.of(step.iter), self.parts_of(step.iter), self.turns(step.iter)
         left = SMOOTH if step in self.left else PUBLIC
         ended = Value(max(size, left), rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
         self.loops, self.turning = [*self.loops, step], [*self.turning, step]
-        self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
+        roots = {root.entry() for root in self.roots(step.iter)}
+        self.store_each(step.target, rows.each, roots, parts=parts)
         for name in names_in(step.target, ast.Store):
             self.counted.setdefault(self.key(name), set()).add(step)
         self.uneven |= {step} if size else set()

@@ -113,6 +113,34 @@ Moved = dict[Foreign, list[tuple[Atom, MovedEntry]]]  # entries by unit
 
 def costs_of(world: World) -> Costs:
     """What each unit pays in a traced run, for every group of draws that depend on one another."""
+    found, hiding = _costs(world, world.seen)
+    world.scales |= {at for draw in hiding for at in world.scaling.get(draw, ())}
+    return found
+
+
+def costs_held(world: World) -> Costs | None:
+    """As `costs_of`, if sums that public numbers scale stay as they are; None if that is the same.
+
+    Then all that is made of their multiples stays, whatever the numbers are, and costs the same. The least
+    cost may be less than that, and may be that of other noise where other numbers scale them.
+    """
+    known, rows = {_ray(row) for row in rows_of(world.seen) if row.relation == "="}, list[Row]()
+    for row, *_ in world.held:
+        if (ray := _ray(row)) not in known:
+            known.add(ray)
+            rows.append(row)
+    return _costs(world, [*world.seen, *rows])[0] if rows else None
+
+
+def _ray(row: Row) -> Foreign:
+    """The same of all multiples of a row."""
+    parts = [*row.raw.items(), *row.noise.items()]
+    by = next(iter(row.noise.values()), 1.0)
+    return frozenset((one, float(f"{weight / by:.9g}")) for one, weight in parts if weight)
+
+
+def _costs(world: World, every: Sequence[Row | Winner]) -> tuple[Costs, set[SymbolicDraw]]:
+    """What each unit pays where all of that is seen, and the draws that hide data."""
     found: Costs = {}
     bits: dict[tuple[int, Foreign], list[Charge]] = {}
     for charge in telescoped(world.charges):
@@ -129,8 +157,8 @@ def costs_of(world: World) -> Costs:
     alone: Costs = {}
     places: dict[tuple[int, Foreign], dict[Atom, list[Cost]]] = {}
     releases: list[UserRelease] = []
-    seen = [item for item in world.seen if not _of_matrices(item)]
-    for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
+    seen = [item for item in every if not _of_matrices(item)]
+    for unit, cost in _beneath([item for item in every if _of_matrices(item)]):
         found.setdefault(unit, []).append(cost)
     hiding = set[SymbolicDraw]()
     for group in groups_of(seen):
@@ -144,7 +172,6 @@ def costs_of(world: World) -> Costs:
                 places.setdefault((unit, atom.cell), {}).setdefault(atom, []).append(cost)
             else:
                 (alone if own else found).setdefault(unit, []).append(cost)
-    world.scales |= {at for draw in hiding for at in world.scaling.get(draw, ())}
     for (unit, _), each in places.items():
         found.setdefault(unit, []).append(_of_two(list(each.values())))
     together = (
@@ -154,7 +181,7 @@ def costs_of(world: World) -> Costs:
     )
     for unit, costs in alone.items():
         found.setdefault(unit, []).extend(_cheaper(costs, together.get(unit)))
-    return _amplified(found)
+    return _amplified(found), hiding
 
 
 def _place_of(group: Sequence[Row | Winner], unit: Foreign) -> Atom | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -28,7 +28,7 @@ from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.alignments import Cost
-from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Term, World, nothing_known
+from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Scaling, Term, World, nothing_known
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import Method, UpperBound
 
@@ -197,6 +197,10 @@ class Path:
         Whether an exception of the code's ended it, or it took forever.
     unseen
         Whether it ended at a question about the object that stands for a number.
+    held
+        Costs by unit where sums that public numbers scale stay as they are, see `alignments.costs_held`.
+    scaled
+        Where that is done.
     """
 
     number: int
@@ -211,6 +215,19 @@ class Path:
     drawn: tuple[Foreign, ...] = ()
     crashed: bool = False
     unseen: bool = False
+    held: Mapping[int, list[Cost]] | None = None
+    scaled: frozenset[Scaling] = frozenset()
+
+    def as_held(self) -> Path:
+        """The same, as dear as it is where sums that public numbers scale stay as they are."""
+        return self if self.held is None else replace(self, costs=self.held)
+
+    def most(self) -> tuple[float, float]:
+        """The largest loss of a unit, and the largest squared shift."""
+        each = [*self.costs.values()]
+        pure = (math.fsum(getattr(cost, way) for cost in costs) for costs in each for way in ("up", "down"))
+        squared = (math.fsum(cost.squared for cost in costs) for costs in each)
+        return max(pure, default=0.0), max(squared, default=0.0)
 
 
 @dataclass(frozen=True)

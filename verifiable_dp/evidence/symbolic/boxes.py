@@ -914,7 +914,7 @@ _ELEMENTWISE: dict[Foreign, Function[Foreign]] = {
     np.true_divide: _operator(operator.truediv, terms.divide),
     np.power: _operator(operator.pow, terms.power),
     np.float_power: _operator(operator.pow, terms.power),
-    np.negative: _either(np.negative, lambda v: terms.multiply(v, -1)),
+    np.negative: _either(np.negative, terms.opposite),
     np.positive: lambda v: v,
     np.abs: _either(np.abs, terms.absolute),
     np.copysign: lambda a, b: _copysign(a, b),
@@ -1189,7 +1189,7 @@ def _position(sign: int) -> Foreign:
     def call(world: World, a: Foreign, axis: Foreign = None, keepdims: Foreign = False) -> Foreign:
         def of(row: list[Foreign]) -> Foreign:
             return position_of_largest(
-                world, [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
+                world, [v if sign > 0 else terms.opposite(v) for v in map(ordinary, row)]
             )
 
         return _along(world, a, axis, of, keepdims)
@@ -1261,7 +1261,7 @@ def _choose(condition: Foreign, one: Foreign, other: Foreign) -> Foreign:
     picked, left = (one, other) if bool(condition) else (other, one)
     # What is not picked may be picked on another path: raw data that stays out here is still raw.
     hidden = is_term(left) and left.raw
-    return terms.add(picked, terms.multiply(left, 0.0)) if hidden and not is_term(picked) else picked
+    return terms.add(picked, terms.nothing_of(left)) if hidden and not is_term(picked) else picked
 
 
 def _where(world: World, condition: Foreign, *sides: Foreign) -> Foreign:

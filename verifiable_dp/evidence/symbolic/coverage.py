@@ -16,7 +16,7 @@ import sys
 import threading
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -26,7 +26,7 @@ from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
-from verifiable_dp.evidence.symbolic.terms import Ends, Summed, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import Ends, Scaling, Summed, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
@@ -240,6 +240,15 @@ class Coverage:
         for code, names in self.drawn:
             if language.enters(code, names):
                 found.append(Place(code.co_filename, code.co_firstlineno))
+        return min(found, key=lambda place: (place.file, place.line), default=None)
+
+    def varying(self, scopes: Mapping[str, dict[str, Foreign]], every: Iterable[Scaling]) -> Place | None:
+        """A line where a number that follows from draws scales a sum of data and noise."""
+        found, language = [], self.language(scopes)
+        for one in every:
+            asks = language.divides if one.divided else language.steep
+            at = ((code.co_filename, _positions(code, offset), side) for code, offset, side in one.spots)
+            found += [Place(f, p.lineno) for f, p, side in at if p.lineno and asks(f, place_of(p), side)]
         return min(found, key=lambda place: (place.file, place.line), default=None)
 
     def missed(

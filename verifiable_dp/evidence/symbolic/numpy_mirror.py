@@ -347,11 +347,11 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
             and not any(type(k) is Term and k.noise for k in firsts)
         ):
             return boxes.position_of_largest(
-                world, firsts if sign > 0 else [terms.multiply(k, -1) for k in firsts]
+                world, firsts if sign > 0 else [terms.opposite(k) for k in firsts]
             )
         if not any(type(k) is Term for k in keys):
             return values[keys.index(real(keys))]
-        return values[terms.largest(world, keys if sign > 0 else [terms.multiply(k, -1) for k in keys])]
+        return values[terms.largest(world, keys if sign > 0 else [terms.opposite(k) for k in keys])]
 
     return choose
 

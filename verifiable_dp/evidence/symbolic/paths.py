@@ -27,7 +27,7 @@ from verifiable_dp.evidence.judge.replay import CHANGES_DATA, GIVEN, alike
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
-from verifiable_dp.evidence.symbolic.alignments import costs_of
+from verifiable_dp.evidence.symbolic.alignments import costs_held, costs_of
 from verifiable_dp.evidence.symbolic.bounded_programs import HUNT, Path, PathFound, Program
 from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips, forced
 from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
@@ -40,7 +40,15 @@ from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.source import asserts
 from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept, lending
-from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Ends, Failure, Unbounded, World, is_term
+from verifiable_dp.evidence.symbolic.terms import (
+    MOST_EVENTS,
+    Ends,
+    Failure,
+    Scaling,
+    Unbounded,
+    World,
+    is_term,
+)
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
@@ -183,6 +191,7 @@ def run(
         meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
     with _uncollected():
         costs = {} if world.failure else costs_of(world)
+        held = None if world.failure else costs_held(world)
     if coverage is not None:
         coverage.scales |= world.scales  # those of noise that hides data, too
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
@@ -200,6 +209,8 @@ def run(
         made.drawn,
         made.crashed,
         world.unseen,
+        held,
+        frozenset(Scaling(spots, divided) for _, spots, divided in world.held),
     )
 
 
@@ -257,7 +268,8 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         meter, found = WorkMeter(work), list[PathFound]()
         for _ in range(_TELLINGS):
             coverage = Coverage(frozenset(scopes), filled=filled, disclosed=program.disclosed)
-            found.append(_explored(program, n_arms, most, meter, scopes, coverage))
+            made = _explored(program, n_arms, most, meter, scopes, coverage)
+            found.append(made if made.failure else _as_scaled(made, coverage, scopes))
             spots = coverage.spots(scopes) if found[-1].outside else None
             if not spots:
                 break
@@ -446,6 +458,20 @@ def _explored(
                 return replace(made, failure=path.failure, at=path.at)
         return made
     return PathFound((*paths, *more, *every), every=True)
+
+
+def _as_scaled(found: PathFound, coverage: Coverage, scopes: Foreign) -> PathFound:
+    """Paths as dear as they are whatever numbers scale data and noise, where draws say which."""
+    held = tuple(path.as_held() for path in found.paths)
+    each = (zip(*map(Path.most, paths), strict=True) for paths in (found.paths, held))
+    before, after = ([*map(max, ends)] for ends in each)
+    if all(more <= least * (1 + 1e-9) for least, more in zip(before, after, strict=True)):
+        return found
+    at = coverage.varying(scopes, frozenset[Scaling]().union(*(path.scaled for path in held)))
+    if at is None:
+        return found
+    made = replace(found, paths=held)
+    return made if all(map(math.isfinite, after)) else replace(made, failure=Failure(_VARYING), at=at)
 
 
 def _typical(

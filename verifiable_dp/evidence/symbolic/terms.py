@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from verifiable_dp.evidence.judge.replay import Key
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
+Spot = tuple[Foreign, int, int | None]  # an instruction of the traced code, and a side of it
 MOST_EVENTS = 150_000
 PREFIX = "verifiable_dp__"  # of names that are put into the traced code
 _TINY = 1e-9
@@ -305,6 +306,21 @@ class Charge:
     loss: float = 0.0
 
 
+class Scaling(NamedTuple):
+    """Where public numbers scale a sum of data and noise; what is traced takes its code for the user's.
+
+    Attributes
+    ----------
+    spots
+        Instructions, and on which side of them the number is.
+    divided
+        Whether they scale data and noise one by one, see `judge.factors`.
+    """
+
+    spots: frozenset[Spot]
+    divided: bool
+
+
 _NUMERICAL = ("verifiable_dp", "numpy", "scipy", "pandas", "opendp", "diffprivlib")
 
 
@@ -397,6 +413,10 @@ class World:
         Instructions that set how much noise there is, and on which side of them: None for any.
     scaling
         As `scales`, of draws that count only if they hide data, or others were made of them.
+    held
+        Sums of data and noise that public numbers scale, as if they were seen, with fields of `Scaling`.
+    weighed
+        What is multiplied with public numbers before it has noise.
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
@@ -447,9 +467,11 @@ class World:
     compared: dict[tuple[Foreign, int], list[int]] = field(default_factory=dict)
     bare: bool = False
     mixed: set[Foreign] = field(default_factory=set)
-    scales: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
-    scaling: dict[SymbolicDraw, set[tuple[Foreign, int, int | None]]] = field(default_factory=dict)
-    weights: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
+    scales: set[Spot] = field(default_factory=set)
+    scaling: dict[SymbolicDraw, set[Spot]] = field(default_factory=dict)
+    weights: set[Spot] = field(default_factory=set)
+    held: list[tuple[Row, frozenset[Spot], bool]] = field(default_factory=list)
+    weighed: set[Atom] = field(default_factory=set)
     sums: set[tuple[Foreign, int, Summed]] = field(default_factory=set)
     wide: set[tuple[Foreign, int]] = field(default_factory=set)
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
@@ -471,7 +493,7 @@ class World:
                 if isinstance(part, types.CodeType):  # of a function in it
                     self.note(part, tried=tried)
 
-    def here(self, side: int | None) -> tuple[Foreign, int, int | None] | None:
+    def here(self, side: int | None) -> Spot | None:
         """The instruction of the user's code that runs, and a side of it."""
         frame: Foreign = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
@@ -492,6 +514,23 @@ class World:
             self.scaling.setdefault(draw, set()).add(at)
         if not noise:
             (self.weights if raw else self.scales).add(at)
+
+    def holds(self, side: int, term: Term) -> None:
+        """Note data with noise that a public number scales, on a side of an operation."""
+        at = self.here(side)
+        if at is not None:
+            row = Row(self.place(), "=", term.raw, term.noise)
+            self.held.append((row, frozenset((at,)), False))
+
+    def holds_sum(self, made: Term, parts: Iterable[Foreign]) -> None:
+        """Note a sum of noise and of data that were scaled without it."""
+        terms = [part for part in parts if type(part) is Term]
+        if any(not one.noise and not self.weighed.isdisjoint(one.raw) for one in terms):
+            draws = [draw for one in terms if not one.raw for draw in one.noise]
+            spots = frozenset[Spot]().union(*(self.scaling.get(draw, ()) for draw in draws))
+            if spots:
+                row = Row(self.place(), "=", made.raw, made.noise)
+                self.held.append((row, spots, True))
 
     def met(self, summands: Iterable[Term]) -> None:
         """Note where data are added up, those without noise are given noise, or some are there already."""
@@ -825,7 +864,7 @@ class Term:
         return _operate(remainder, self, other)
 
     def __neg__(self) -> Foreign:
-        return multiply(self, -1)
+        return opposite(self)
 
     def __pos__(self) -> Foreign:
         return self
@@ -1161,7 +1200,14 @@ def _typed(made: Foreign, left: Foreign, right: Foreign) -> Foreign:
 def add(left: Foreign, right: Foreign) -> Foreign:
     """The sum, as the traced code makes it."""
     left, right = _met(left, right)
-    return plus(left, right)
+    return _holding(plus(left, right), left, right)
+
+
+def _holding(made: Foreign, *parts: Foreign) -> Foreign:
+    """What the traced code has made of parts by adding them up."""
+    if type(made) is Term:
+        made.world.holds_sum(made, parts)
+    return made
 
 
 def _met(*values: Foreign) -> tuple[Foreign, ...]:
@@ -1215,13 +1261,14 @@ def total(values: Iterable[Foreign]) -> Foreign:
     plain = const - math.fsum(term.const for term in terms)
     above = plain >= 0 and all(_is_above(term, 1.0) for term in terms)
     loose = max(*map(_loose, terms), 1 if above else 2)
-    return _loosened(_term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain)), loose)
+    made = _loosened(_term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain)), loose)
+    return _holding(made, *terms)
 
 
 def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
     """The difference, as the traced code makes it."""
     left, right = _met(left, right)
-    return minus(left, right, pools=pools)
+    return _holding(minus(left, right, pools=pools), left, right)
 
 
 def minus(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
@@ -1268,22 +1315,41 @@ def multiply(left: Foreign, right: Foreign) -> Foreign:
         return left * right
     side = int(type(left) is Term)
     term, by = (left, float(right)) if side else (right, float(left))
-    if not (term.noise and term.raw):  # data that noise hides are scaled with it
+    if term.noise and term.raw:  # data that noise hides are scaled with it
+        term.world.holds(side, term)
+    else:
         term.world.scaled(side, raw=bool(term.raw), noise=term.noise)
+        term.world.weighed.update(term.raw)
     if not math.isfinite(by):
         raise term.world.stop_raw("raw {data} are multiplied by a number that is not finite")
-    if not (_whole(left) and _whole(right)):  # whole numbers are not rounded
+    return _typed(_times(term, by, _whole(left) and _whole(right)), left, right)
+
+
+def opposite(value: Foreign) -> Foreign:
+    """The same below 0, which no number of the traced code scales."""
+    value = number(value)
+    return _typed(_times(value, -1.0, value.whole), value, -1) if type(value) is Term else -value
+
+
+def nothing_of(term: Term) -> Foreign:
+    """0, made of a term."""
+    return _times(term, 0.0, term.whole)
+
+
+def _times(term: Term, by: float, whole: bool) -> Foreign:
+    """A multiple."""
+    if not whole:  # whole numbers are not rounded
         term.world.reaches(abs(by) * _size(term))
     made = _term(
         term.world,
         term.const * by,
         {atom: weight * by for atom, weight in term.raw.items()},
         {draw: weight * by for draw, weight in term.noise.items() if weight * by != 0},
-        _whole(left) and _whole(right),
+        whole,
         term.ratio.times(by) if term.ratio is not None else None,
     )
     exact = abs(math.frexp(by)[0]) in (0.0, 0.5)  # powers of 2 round nothing
-    return _typed(_loosened(made, max(term.loose, int(not exact))), left, right)
+    return _loosened(made, max(term.loose, int(not exact)))
 
 
 _FAR = 40.0  # noise of scale 1 lies within, but for a chance of e^-40
@@ -1333,7 +1399,7 @@ def _hull(*products: float) -> tuple[float, float]:
     return min(kept), max(kept)
 
 
-def _times(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+def _products(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
     """All products of two intervals."""
     return _hull(a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
 
@@ -1376,7 +1442,7 @@ def _product(left: Term, right: Term) -> Foreign:
 
 def _whole_product(left: Term, right: Term) -> Foreign:
     mine, theirs = left.range(), right.range()
-    low, high = _times(mine, theirs)
+    low, high = _products(mine, theirs)
     if left is right:
         low = max(low, 0.0)
 
@@ -1385,7 +1451,7 @@ def _whole_product(left: Term, right: Term) -> Foreign:
         a, b = moves_of(left.raw), moves_of(right.raw)
         found = {}
         for unit in a.keys() | b.keys():
-            one, other = _times(mine, b.get(unit, (0.0, 0.0))), _times(theirs, a.get(unit, (0.0, 0.0)))
+            one, other = _products(mine, b.get(unit, (0.0, 0.0))), _products(theirs, a.get(unit, (0.0, 0.0)))
             found[unit] = (one[0] + other[0], one[1] + other[1])
         return found
 
@@ -1402,7 +1468,7 @@ def _reciprocal(term: Term) -> Foreign:
     def moving() -> Moves:
         # 1/y' - 1/y = -(y' - y)/(y y')
         least, most = 1 / max(low * low, high * high), 1 / min(low * low, high * high)
-        return {u: _times((-most, -least), move) for u, move in moves_of(term.raw).items()}
+        return {u: _products((-most, -least), move) for u, move in moves_of(term.raw).items()}
 
     ratio = term.ratio.turned() if term.ratio is not None else None
     return opaque(term, 1 / term.value(), 1 / high, 1 / low, moving, ratio=ratio)
@@ -1661,7 +1727,7 @@ def absolute(term: Foreign) -> Foreign:
     if low >= 0:
         return term
     if high <= 0:
-        return multiply(term, -1)
+        return opposite(term)
     term.world.doubt(term)
 
     def moving() -> Moves:
@@ -1709,7 +1775,7 @@ def _best(values: list[Foreign], sign: int) -> Foreign:
     if len(values) < 2 or not all(map(_continuous, values)):
         return _extreme([_quiet(value) for value in values], sign)
     world = _world(*values)
-    found = values[largest(world, values if sign > 0 else [multiply(value, -1) for value in values])]
+    found = values[largest(world, values if sign > 0 else [opposite(value) for value in values])]
     world.kept["best", id(found)] = found, values
     return found
 
@@ -1737,7 +1803,7 @@ def _extreme(values: list[Foreign], sign: int) -> Foreign:
         others = [it for other, it in zip(values, ends, strict=True) if other is not value]
         above = all((end[0] >= it[1]) if sign > 0 else (end[1] <= it[0]) for it in others)
         if rest and above and (end[0] if sign > 0 else end[1]) == best:
-            return value if type(value) is Term else add(value, multiply(terms[0], 0.0))  # whatever they are
+            return value if type(value) is Term else add(value, nothing_of(terms[0]))  # whatever they are
     world = terms[0].world
     for side, value in enumerate(values):
         if type(value) is not Term:
@@ -1911,7 +1977,7 @@ def above(left: Foreign, right: Foreign, *, strict: bool) -> Foreign:
     answer = world.chooser.compared(value > 0 if strict else value >= 0)
     for draw in lead.noise:
         draw.used = True
-    turned = lead if answer else multiply(lead, -1)
+    turned = lead if answer else opposite(lead)
     world.sees(Row(world.place(), ">", turned.raw, turned.noise))
     return np.bool_(answer)
 
