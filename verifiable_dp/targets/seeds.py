@@ -55,16 +55,17 @@ _LEAST_ENTROPY = 1 << 96  # what the system gives has 128 bits
 _PART = "\n"  # between a file and the way from its globals to a generator
 
 
-def _digest(source: Source) -> str:
+def _digest(source: Source, begun: np.random.BitGenerator | None = None) -> str:
     words = f"{type(source).__name__} {noted(state_of(source))!r}"
-    mark = _MARK if isinstance(source, np.random.BitGenerator) and _has_few_seeds(source) else ""
+    mark = _MARK if isinstance(source, np.random.BitGenerator) and _has_few_seeds(source, begun) else ""
     return f"{hashlib.sha256(words.encode()).hexdigest()}{mark}"
 
 
-def _has_few_seeds(source: np.random.BitGenerator) -> bool:
+def _has_few_seeds(source: np.random.BitGenerator, begun: np.random.BitGenerator | None) -> bool:
     """Whether it was started from a small number, or from something that its seed does not give.
 
-    What it was started from does not stand in its state where it was seeded in the old way.
+    What it was started from does not stand in its state where it was seeded in the old way, as we seed that of
+    the process: it goes on from where it has `begun` if nobody else seeds it.
     """
     seed: Foreign = getattr(source, "seed_seq", None)
     entropy = getattr(seed, "entropy", None)
@@ -74,9 +75,13 @@ def _has_few_seeds(source: np.random.BitGenerator) -> bool:
         return True
     if not isinstance(source, np.random.MT19937):
         return False
-    if seed is None:
+    if seed is not None:
+        twin = np.random.MT19937(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
+    elif begun is not None:
+        twin = np.random.MT19937()
+        twin.state = begun.state
+    else:
         return True
-    twin = np.random.MT19937(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
     key = source.state["state"]["key"]
     for _ in range(_BLOCKS):
         if np.array_equal(twin.state["state"]["key"], key):
@@ -184,9 +189,11 @@ def _afresh(modules: Sequence[Module], say: Progress) -> JsonValue:
             sys.modules.pop(name, None)
         random.seed()
         np.random.seed()  # noqa: NPY002 - the state of those who seed nothing
+        begun = np.random.MT19937()
+        begun.state = np.random.get_state(legacy=False)  # noqa: NPY002
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             made = {file: vars(_imported(name, file)) for name, file in modules}
-        rounds.append({place: _digest(source) for place, source in {**holders(made), **wide()}.items()})
+        rounds.append({place: _digest(source, begun) for place, source in {**holders(made), **wide()}.items()})
     return rounds
 
 
