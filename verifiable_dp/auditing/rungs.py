@@ -213,8 +213,6 @@ def objects_of(request: AuditRequest) -> list[Given]:
 def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], None] | None]]:
     """A user's code and its kind, while its processes run, and what makes it keep and draw what it does."""
     promise, target = request.promise, request.target
-    if promise.observe not in (None, "actions", "releases"):
-        raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
     if promise.epsilon is None and not promise.curved:
         raise InputError(
             "epsilon must be given: we do not know the claim of your own code "
@@ -244,6 +242,12 @@ def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], No
 
 def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | ReleaseCase:
     promise, inputs = request.promise, request.inputs
+    seen, what = ("releases", "a mechanism") if kind == "release" else ("actions", "a bandit")
+    if promise.observe not in (None, seen):
+        raise InputError(
+            f"observe must be {seen} for {what} of your own, got {promise.observe!r}; to audit other values "
+            "that it publishes, write a mechanism that returns them"
+        )
     if kind == "release":
         if promise.model == "local":
             raise InputError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import collections
 import contextlib
+import copy
 import functools
 import hashlib
 import importlib
@@ -55,17 +56,17 @@ _LEAST_ENTROPY = 1 << 96  # what the system gives has 128 bits
 _PART = "\n"  # between a file and the way from its globals to a generator
 
 
-def _digest(source: Source, begun: np.random.BitGenerator | None = None) -> str:
+def _digest(source: Source, begun: Source | None = None) -> str:
     words = f"{type(source).__name__} {noted(state_of(source))!r}"
     mark = _MARK if isinstance(source, np.random.BitGenerator) and _has_few_seeds(source, begun) else ""
     return f"{hashlib.sha256(words.encode()).hexdigest()}{mark}"
 
 
-def _has_few_seeds(source: np.random.BitGenerator, begun: np.random.BitGenerator | None) -> bool:
+def _has_few_seeds(source: np.random.BitGenerator, begun: Source | None) -> bool:
     """Whether it was started from a small number, or from something that its seed does not give.
 
-    What it was started from does not stand in its state where it was seeded in the old way, as we seed that of
-    the process: it goes on from where it has `begun` if nobody else seeds it.
+    What it was started from does not stand in its state where it was seeded in the old way, as we seed that
+    of the process: it goes on from where it has `begun` if nobody else seeds it.
     """
     seed: Foreign = getattr(source, "seed_seq", None)
     entropy = getattr(seed, "entropy", None)
@@ -77,9 +78,8 @@ def _has_few_seeds(source: np.random.BitGenerator, begun: np.random.BitGenerator
         return False
     if seed is not None:
         twin = np.random.MT19937(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
-    elif begun is not None:
-        twin = np.random.MT19937()
-        twin.state = begun.state
+    elif isinstance(begun, np.random.MT19937):
+        twin = copy.deepcopy(begun)
     else:
         return True
     key = source.state["state"]["key"]
@@ -189,11 +189,12 @@ def _afresh(modules: Sequence[Module], say: Progress) -> JsonValue:
             sys.modules.pop(name, None)
         random.seed()
         np.random.seed()  # noqa: NPY002 - the state of those who seed nothing
-        begun = np.random.MT19937()
-        begun.state = np.random.get_state(legacy=False)  # noqa: NPY002
+        begun = copy.deepcopy(wide()["np.random"])
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             made = {file: vars(_imported(name, file)) for name, file in modules}
-        rounds.append({place: _digest(source, begun) for place, source in {**holders(made), **wide()}.items()})
+        rounds.append(
+            {place: _digest(source, begun) for place, source in {**holders(made), **wide()}.items()}
+        )
     return rounds
 
 

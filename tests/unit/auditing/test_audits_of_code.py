@@ -1095,3 +1095,17 @@ def test_code_that_refuses_or_ignores_a_larger_epsilon_has_its_noise_scaled(targ
     report = api.audit(target, **LIMITS)
     assert report.record["power"]["variant"]["of"] == "generator"
     assert "noise of the generator divided by" in words.power(Record.of(report.record))
+
+
+def bandit(rewards, rng):
+    return [int(rng.integers(2)) for _ in rewards]
+
+
+@pytest.mark.parametrize(("target", "observe"), [(bandit, "releases"), (bare, "actions")])
+def test_what_others_see_of_code_is_not_chosen(target, observe):
+    """Broken variant: it is dropped, so that a record claims something else than was asked."""
+    more = {"n_arms": 2, "horizon": 4} if observe == "releases" else {}
+    with pytest.raises(
+        InputError, match=r"observe must be (actions|releases) for a (bandit|mechanism) of your"
+    ):
+        api.audit(target, **LIMITS, **more, observe=observe)

@@ -709,6 +709,13 @@ def with_a_generator_of_all(data, rng=np.random.default_rng(1)):  # noqa: B008
     return noisy(data, rng)
 
 
+USUAL = np.random.default_rng(3)
+
+
+def with_a_kept_one_for_none(data, rng=None):
+    return noisy(data, USUAL if rng is None else rng)
+
+
 def with_none(data, rng=None):
     return noisy(data, np.random.default_rng(rng))
 
@@ -723,13 +730,17 @@ def with_none(data, rng=None):
         (with_a_seed, "GENERATOR_GIVEN"),
         (with_a_seed_for_none, "GENERATOR_GIVEN"),
         (with_a_generator_of_all, "GENERATOR_GIVEN"),
+        (with_a_kept_one_for_none, "GENERATOR_GIVEN"),
         (noisy, ""),
         (lends_its_own, ""),
         (with_none, ""),
     ],
 )
 def test_a_bound_says_how_code_must_be_called(release, stated):
-    """Broken variants: what a run puts back counts as untouched; kept generators, and defaults, as secret."""
+    """Broken variants: what a run puts back counts as untouched; kept generators, and defaults, as secret.
+
+    One that is kept gives other numbers in each run of a process, and the same in each process.
+    """
     program = Program(release, (1,), (0.0, 1.0), known=traced._known(release))
     found = traced._searched(program, 1, math.inf, 0.0)
     premises = {premise.id for premise in found.bound().premises}

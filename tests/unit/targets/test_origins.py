@@ -66,7 +66,7 @@ def release(data, size):
     ],
 )
 def test_who_seeds_the_generator_of_the_process_is_told(tmp_path, seed, said):
-    """Broken variant: as we seed it, it has no seed of its own and passes for one of few; it was always accused.
+    """Broken variant: as we seed it, it has no seed of its own, and passes for one of few.
 
     Controls: what the system seeds, drawn from at the import, too.
     """

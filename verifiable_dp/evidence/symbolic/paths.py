@@ -50,7 +50,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     is_term,
 )
 from verifiable_dp.evidence.tracing.flow import returns_of
-from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
+from verifiable_dp.evidence.tracing.foreign import global_states, living, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 
@@ -353,17 +353,24 @@ def _is_known_by_default(program: Program, scopes: Foreign, filled: Filled) -> b
         defaults = [one.default for name, one in given.items() if kinds.get(name) == "generator"]
         if "seed" in kinds.values() or any(isinstance(default, _SEEDS) for default in defaults):
             return True
-        if None in defaults and _repeats(program):
+        if None in defaults and _repeats(program, scopes):
             return True
     return False
 
 
-def _repeats(program: Program) -> bool:
-    """Whether runs are alike that are given None for a generator, and others are not."""
-    data, shown = program.values(0), dict[bool, list[Foreign]]()
+def _repeats(program: Program, scopes: Foreign) -> bool:
+    """Whether runs of new processes are alike that are given None for a generator, and others are not.
+
+    Generators that the code keeps are where they are now, as in a process in which nothing has drawn yet.
+    """
+    data, shown, put_back = program.values(0), dict[bool, list[Foreign]](), as_now(scopes)
+    begun = [(bits, bits.state) for bits in living(np.random.BitGenerator)]
     with suppress(Exception), limited(), reproducible_globals():  # not all adapters take it
         for given in (False, True):
             for number in range(_RUNS):
+                put_back()
+                for bits, state in begun:
+                    bits.state = state
                 rng = np.random.default_rng(number) if given else None
                 shown.setdefault(given, []).append(program.seen(program.function(data.copy(), rng)))
     same = [all(alike(runs[0], one) for one in runs[1:]) for runs in shown.values()]
