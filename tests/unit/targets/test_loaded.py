@@ -246,3 +246,18 @@ def test_an_installed_copy_is_that_of_the_repository_or_refused(folder, name, pl
     twin.write_text("SCALE = 0.0\n")
     with opened.noted(str(root)), pytest.raises(InputError, match=r"in the repository differs from it"):
         checked(root / "audits", "mine.py:right")
+
+
+def test_runs_begin_in_the_folder_that_an_import_enters(tmp_path):
+    """As in production. Broken variant: in that of the audit, where another file has the name."""
+    (tmp_path / "services").mkdir()
+    (tmp_path / "scale.txt").write_text("1")
+    (tmp_path / "services/scale.txt").write_text("0")
+    text = "import os\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+    text += RIGHT.format("float(open('scale.txt').read())")
+    (tmp_path / "services/mine.py").write_text(text)
+    done = run(
+        tmp_path, "audit", "services/mine.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r"
+    )
+    assert done.exit_code == 1, done.stderr
+    assert (tmp_path / "r").exists()
