@@ -181,7 +181,8 @@ class _NotFound:
         del path, target
         if not _Listening.root or hasattr(_Listening.busy, "here"):
             return
-        if _by_code(sys._getframe(1)) and _of_module(name):
+        # An installed package that is the repository's, too, may lack what that has since.
+        if ("." in name or _by_code(sys._getframe(1))) and _of_module(name):
             note_unloaded(name)
 
 
@@ -408,12 +409,15 @@ def _note(place: str, *, listed: bool = False) -> None:
 
 
 def _note_copy(file: str) -> None:
-    """Note the files of which an installed one is a copy: as read if they are the same, else as unknown."""
+    """Note the files of which an installed one is a copy: as read if they are the same, else as unknown.
+
+    The installed one need not be there, as if the repository has had that file only since.
+    """
     source = importlib.util.source_from_cache(file) if _is_cache(file) else file
     if file.startswith(_OURS) or not (name := paths.in_packages(source)):
         return
     for place in copies(name.replace(os.sep, "/")):
-        if Path(place).read_bytes() == Path(source).read_bytes():
+        if os.path.isfile(source) and Path(place).read_bytes() == Path(source).read_bytes():
             _put(place)
         else:
             _put_unknown(place)

@@ -94,10 +94,10 @@ class Exec:
         Empty if that is unknown: another program, which is installed, may run any code, elsewhere, too.
         """
         first, *others = self.arguments
-        if _INTERPRETER.fullmatch(Path(first).name):
-            return _run_by(Path(first).name, others)
         program = Path(first if os.sep in first else shutil.which(first) or "")
         ours = os.sep in first or program.resolve().is_relative_to(checkout(Path.cwd()) or Path.cwd())
+        if _INTERPRETER.fullmatch(Path(first).name):
+            return () if ours and _is_script(program) else _run_by(Path(first).name, others)
         return (program,) if ours and program.is_file() and not _of_environment(program) else ()
 
     @property
@@ -152,6 +152,14 @@ def _module(name: str) -> tuple[Path, ...]:
         if code.is_file():
             return (code, *(one for one in inside if one.is_file()))
     return ()
+
+
+def _is_script(file: Path) -> bool:
+    """Whether a program is text that another one runs: called as an interpreter, it may run it anywhere."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as content:
+        return content.read(2) == b"#!"
 
 
 def _of_environment(file: Path) -> bool:

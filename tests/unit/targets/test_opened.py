@@ -306,13 +306,26 @@ def test_a_file_of_which_an_installed_one_is_a_copy_is_noted(folder, place, monk
     for name in ("same.txt", "other.txt", "alone.txt"):
         (site / name).write_text(name)
     (place / folder).mkdir(exist_ok=True, parents=True)
-    tracked = [f"{folder}/same.txt", f"{folder}/other.txt"]
+    tracked = [f"{folder}/same.txt", f"{folder}/other.txt", f"{folder}/new.txt", f"{folder}/pkg_here/late.py"]
+    (place / folder / "new.txt").write_text("not there when it was installed")
+    for one in (site, place / folder):
+        (one / "pkg_here").mkdir()
+        (one / "pkg_here/__init__.py").write_text(
+            "try:\n    from . import late\nexcept ImportError:\n    pass"
+        )
+    (place / folder / "pkg_here/late.py").write_text("")
+    monkeypatch.syspath_prepend(str(site))
     (place / folder / "same.txt").write_text("same.txt")
     (place / folder / "other.txt").write_text("changed since")
     with opened.noted(str(place), tracked=tracked) as found:
         code("[open(site / f'{name}.txt').close() for name in ('same', 'other', 'alone')]", site=site)
     inside = "" if folder == "." else f"{folder}/"
     assert found == {f"{inside}same.txt": sha256("same.txt"), f"{inside}other.txt": opened.NOWHERE}
+    with opened.noted(str(place), tracked=tracked) as found, contextlib.suppress(FileNotFoundError):
+        code("import pkg_here\nopen(site / 'new.txt')", site=site)
+    monkeypatch.delitem(sys.modules, "pkg_here")
+    assert found[f"{inside}new.txt"] == opened.NOWHERE
+    assert opened.missed(found, opened.UNLOADED) == ["pkg_here.late"]
 
 
 FOLDERS = {

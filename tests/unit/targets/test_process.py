@@ -443,6 +443,9 @@ NAMED = {
     "ruby -Xin answers.py": [],
     "cat": [],
     # What is installed, as Python does not look into the current folder.
+    "tools/python3 answers.py": [],  # a script, which may run it in a container
+    "ruby3 answers.py": [],  # one of the repository on the PATH
+    "lua answers.py": ["answers.py"],  # one of the machine, as of pyenv
     "python3 -Pm inside.mech": [],
     "python3 -I -u -m inside.mech": [],
     "python3 -uImanswers": [],
@@ -474,6 +477,10 @@ def test_what_a_command_runs_is_told_by_its_first_word(command, tmp_path, monkey
         (repository / place).touch()
     installed.mkdir()
     (installed / "tool").touch(0o755)
+    (repository / "tools").mkdir()
+    for place in (repository / "tools/python3", repository / "bin/ruby3", installed / "lua"):
+        place.write_text("#!/bin/sh\nexec other\n")
+        place.chmod(0o755)
     monkeypatch.chdir(repository)
     found = [os.path.relpath(file) for file in Exec(command).files]
     assert found == NAMED[command]
