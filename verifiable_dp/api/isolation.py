@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 
 from verifiable_dp.auditing import answers, asking, identity, resume
 from verifiable_dp.auditing.conducted import Conducted
@@ -19,7 +20,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.record.provenance import begun
+from verifiable_dp.record.provenance import begun, tracked
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine, judged_again
@@ -81,6 +82,7 @@ def isolated(
         )
     if request is not None:
         caged.root = asking.root_of(*code)
+    caged.tracked = tracked(Path(caged.root)) if caged.root else ()
     begun(caged.root)  # also what a child inherits
     tells = request is not None and caged.root != ""
     here = guard.Child.inside or not any(map(foreign, code))
@@ -88,7 +90,7 @@ def isolated(
     if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; use best or none")
     if here or why:
-        with opened.noted(caged.root if why else "") as read:
+        with opened.noted(caged.root if why else "", tracked=caged.tracked) as read:
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
         return finish(**made, request=request, kept=kept, opened=read if why and tells else None)
@@ -115,7 +117,7 @@ def isolated(
 
 def _doubted(made: Made, read: Mapping[str, str]) -> Made:
     """The draft with what the code asked for and did not get, if it is one of an audit of privacy."""
-    doubts = (origins.refused_by_cage, origins.withheld, origins.unloaded)
+    doubts = (origins.refused_by_cage, origins.withheld, origins.unloaded, origins.beside_program)
     parts = ((doubt, opened.missed(read, kind)) for doubt, kind in zip(doubts, opened.MISSED, strict=True))
     more = [doubt(names).as_dict() for doubt, names in parts if names]
     checks = made["draft"]["checks"]

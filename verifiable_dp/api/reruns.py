@@ -83,7 +83,7 @@ def rerun(
     root = asking.root_at(Path(parsed.target.source.path)) if cage != "none" else ""
     # What the machine of then kept from it is taken from the record: another one may have it.
     read = (parsed.provenance.target.opened or {}).items()
-    kept = {name: one for name, one in read if one in (opened.WITHHELD, opened.UNLOADED)}
+    kept = {name: one for name, one in read if one in opened.MISSED and one != opened.REFUSED}
     caged = Caged(cage, seconds=most, root=root, opened=kept)
     return dict(isolated(task, code, in_process, progress, caged, None, conducted).record)
 

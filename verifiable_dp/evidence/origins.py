@@ -95,6 +95,16 @@ def unloaded(names: Sequence[str]) -> Check:
     return Check.of("modules that were not loaded", KIND, {"doubts": [doubt]})
 
 
+def beside_program(names: Sequence[str]) -> Check:
+    """A check that says what the code looks for beside the program that was started, which here is ours."""
+    named = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    doubt = (
+        f"the code looks beside the program that was started (sys.argv[0], __main__) for {named}; here that "
+        "program is verifiable-dp, and in production it may find another file; look beside __file__"
+    )
+    return Check.of("files beside the program", KIND, {"doubts": [doubt]})
+
+
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"

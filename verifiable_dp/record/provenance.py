@@ -332,6 +332,14 @@ def commit_at(folder: Path, name: str) -> str:
     return found.decode()
 
 
+def tracked(top: Path) -> list[str]:
+    """Files that git tracks below the top of a repository, with submodules; none of another folder."""
+    listed = (
+        _git(top, "ls-files", "-z", "--cached", "--recurse-submodules") if (top / ".git").exists() else b""
+    )
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+
 def _folder(top: Path) -> str:
     """The current folder, from the top of a repository."""
     return os.path.relpath(Path.cwd(), top).replace(os.sep, "/")

@@ -41,9 +41,10 @@ class Checkout(RecordEntry, frozen=True):
             "repository, or from the current folder; of a link on the way to one, by its path and a slash, "
             "the SHA-256 of where it leads. 64 zeros stand for a file that we could not find, 64 letters f "
             "for one that the code wanted to open and that was not there. After ./ are paths that a cage "
-            "refused (64 letters e), variables that we hid ($, d) and modules that could not be loaded (c), "
-            "after ././ the paths from the current folder that the code gave (b). Not of what "
-            "other programs or worker processes, and libraries by code that is not Python's, have opened. "
+            "refused (64 letters e), variables that we hid ($, d), modules that could not be loaded (c) and "
+            "files that the code looked for beside the program that runs (a), after ././ the paths from "
+            "the current folder that the code gave (b). Not of what other programs or worker processes, and "
+            "libraries by code that is not Python's, have opened. "
             "Absent of older records."
         ),
     ] = None

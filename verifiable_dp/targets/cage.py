@@ -66,6 +66,8 @@ class Caged:
         That the whole may take.
     root, opened
         Folder below which it is noted what the code reads; that, by paths from there, as far as it was told.
+    tracked
+        What git tracks there.
 
     Raises
     ------
@@ -78,6 +80,7 @@ class Caged:
     seconds: float = math.inf
     root: str = ""
     opened: dict[str, str] = field(default_factory=dict)
+    tracked: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         choice("cage", self.policy, CAGES)

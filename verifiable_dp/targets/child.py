@@ -281,6 +281,7 @@ def _ask(channel: int, replies: IO[bytes], message: Json, frames: Iterable[Frame
 
 def _tell_opened(channel: int) -> None:
     """Tell the parent what the code has read, before what it has made of that."""
+    opened.note_failed()
     for read in _OPENED[-1:]:
         if (now := dict(read)) != _TOLD:
             _send(channel, {"opened": now})
@@ -297,7 +298,7 @@ def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
         _send(given.channel, {"cage": taken})
     walls = Walls.of(taken)
     os.environ[watch.NAME] = given.calls.place
-    _OPENED.append(opened.begin(given.caged.root, sys._getframe(), walls))
+    _OPENED.append(opened.begin(given.caged.root, sys._getframe(), walls, given.caged.tracked))
     opened.withhold(_WITHHELD)
     return given.task(to_parent)
 

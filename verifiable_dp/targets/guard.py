@@ -103,9 +103,14 @@ class ShownOutput(io.TextIOBase):
 
 
 class Child:
-    """Whether this process is the child of an audit, whose parent shows what it prints."""
+    """Whether this process is the child of an audit, whose parent shows what it prints.
+
+    And the folder in which its target was last, where that is not ours; whether the target is there now.
+    """
 
     inside = False
+    folder = ""
+    away = False
 
 
 class _Stderr:
@@ -180,12 +185,9 @@ def _staying() -> Iterator[None]:
 def guarded() -> Iterator[None]:
     """While a target runs: what it prints goes to stderr, escaped; it cannot end the process quietly.
 
-    The working directory is put back.
+    The current folder is put back. In a child, the target begins in the folder that it was in before, as it
+    does in production.
     """
-    try:
-        folder = os.getcwd()
-    except OSError:
-        folder = ""
     with contextlib.ExitStack() as stack:
         if not (isinstance(sys.stderr, ShownOutput) or Child.inside):
             shown = ShownOutput(sys.stderr)
@@ -193,11 +195,27 @@ def guarded() -> Iterator[None]:
             stack.enter_context(contextlib.redirect_stdout(shown))
             stack.enter_context(contextlib.redirect_stderr(shown))
         stack.enter_context(_staying())
-        try:
-            yield
-        finally:
-            if folder and not _same_folder(folder):
-                os.chdir(folder)
+        stack.enter_context(_its_folder())
+        yield
+
+
+@contextlib.contextmanager
+def _its_folder() -> Iterator[None]:
+    """As `guarded` has the current folder; within another such block, it is the target's already."""
+    if Child.away:
+        yield
+        return
+    folder, Child.away = _folder(), Child.inside
+    try:
+        if Child.folder:
+            with contextlib.suppress(OSError):
+                os.chdir(Child.folder)
+        yield
+    finally:
+        there, Child.away = _folder(), False
+        if folder and there != folder:
+            os.chdir(folder)
+        Child.folder = there if Child.inside and there != folder else ""
 
 
 _IMPORTED: list[str] = []  # targets whose import is under way, the outermost first
@@ -236,11 +254,12 @@ def _no_exit(leave: Callable[[int], object], process: int, status: int) -> None:
     raise SystemExit(f"os._exit({status})")
 
 
-def _same_folder(folder: str) -> bool:
+def _folder() -> str:
+    """The current folder; empty if it was removed."""
     try:
-        return os.getcwd() == folder
+        return os.getcwd()
     except OSError:
-        return False
+        return ""
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import os
 import sys
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -20,7 +19,7 @@ from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign, InputError
 from verifiable_dp.targets import opened
 from verifiable_dp.targets.opened import is_installed
-from verifiable_dp.targets.source import resolved
+from verifiable_dp.targets.source import on_path, resolved
 
 _OURS = __name__.partition(".")[0]
 
@@ -34,14 +33,12 @@ def check() -> None:
         If a file is loaded under two names, a module is not the one that its name finds, or it is installed
         and the repository has another version of it.
     """
-    names, root = dict[str, str](), opened.here()[0]
-    folders = [Path(root), Path(root, "src")] if root else []
-    tops = {one.name.removesuffix(".py") for folder in folders if folder.is_dir() for one in folder.iterdir()}
+    names = dict[str, str]()
     for name, module in [*sys.modules.items()]:
         file = _file_of(module)
         if not file or name == "__main__" or is_installed(file):
-            if name.partition(".")[0] in tops - {_OURS} and not paths.of_python(file):
-                _compare_installed(name, file, folders)
+            if file and name.partition(".")[0] not in (_OURS, "__main__") and not paths.of_python(file):
+                _compare_installed(name, file)
             continue
         if names.setdefault(file, name) != name:
             raise InputError(
@@ -53,19 +50,21 @@ def check() -> None:
             origin = _found(wanted)
             if origin and (sure or wanted in sys.modules):
                 _compare(file, line, wanted, origin)
-            _alone(file, line, wanted.partition(".")[0], packaged=bool(_package_of(name)))
+            beside = [] if _package_of(name) else [os.path.dirname(file)]
+            for one in dict.fromkeys((wanted.partition(".")[0], wanted)):
+                _alone(f"line {line} of {file!r} imports {one}", one, beside)
+    for wanted in opened.asked():  # perhaps by a computed name
+        _alone(f"the code imports {wanted}", wanted, [])
 
 
-def _compare_installed(name: str, file: str, folders: Sequence[Path]) -> None:
+def _compare_installed(name: str, file: str) -> None:
     """Refuse an installed module of which the repository has another version, as after a change of it.
 
     One that is the same counts as a file that the code reads: it may change later.
     """
     form = Path(*name.split("."))
     form = form / "__init__.py" if Path(file).name == "__init__.py" else form.with_suffix(".py")
-    for place in [folder / form for folder in folders]:
-        if not place.is_file() or is_installed(str(place)):
-            continue
+    for place in map(Path, opened.copies(form.as_posix())):
         if place.read_bytes() != Path(file).read_bytes():
             raise InputError(
                 f"target: {name} is loaded from {file!r}, where it is installed, and {str(place)!r} in the "
@@ -76,14 +75,25 @@ def _compare_installed(name: str, file: str, folders: Sequence[Path]) -> None:
 
 def _found(wanted: str, places: list[str] | None = None) -> str:
     """The file of a module as the path finds it, or these places; empty if installed or not found."""
+    parent = wanted.rpartition(".")[0]
+    if places is None:
+        places = [*getattr(sys.modules.get(parent), "__path__", ())] if parent else sys.path
+    elif parent:  # which need not be loaded
+        places = _folders_of(parent, places)
     try:
-        parent = wanted.rpartition(".")[0]
-        inside = places if not parent else getattr(sys.modules.get(parent), "__path__", [])
-        spec = PathFinder.find_spec(wanted, inside)
+        spec = on_path(wanted, places)
     except (ImportError, ValueError):
         return ""
     origin = spec.origin if spec is not None and spec.has_location else None
     return "" if origin is None or is_installed(os.path.abspath(origin)) else os.path.realpath(origin)
+
+
+def _folders_of(package: str, places: Sequence[str]) -> list[str]:
+    """Where modules of a package lie that is found in these places; it may be a folder without a file."""
+    for end in range(package.count(".") + 1):
+        spec = on_path(".".join(package.split(".")[: end + 1]), places)
+        places = [*(spec.submodule_search_locations or ())] if spec is not None else []
+    return [*places]
 
 
 def _compare(file: str, line: int, wanted: str, origin: str) -> None:
@@ -101,20 +111,20 @@ def _compare(file: str, line: int, wanted: str, origin: str) -> None:
         )
 
 
-def _alone(file: str, line: int, wanted: str, *, packaged: bool) -> None:
+def _alone(asks: str, wanted: str, beside: list[str]) -> None:
     """Refuse an import of which another module, or one at all, may be found in production: which is meant?
 
     A script looks beside itself, and what runs as a module where it is started, or in `src` of that.
     """
     here = _found(wanted) or _file_of(sys.modules.get(wanted))
-    places = [os.curdir, *([] if here else ["src"]), *([] if packaged else [os.path.dirname(file)])]
+    places = [os.curdir, "src", *beside]
     others = [
         there for place in places if (there := _found(wanted, [os.path.realpath(place)])) not in ("", here)
     ]
     if others:
         is_here = f"is {here!r} here" if here else "is not found here"
         raise InputError(
-            f"target: line {line} of {file!r} imports {wanted}, which {is_here} and may be {others[0]!r} "
+            f"target: {asks}, which {is_here} and may be {others[0]!r} "
             "elsewhere; rename one, or audit in the folder in which the program runs, by package.module:NAME"
         )
 

@@ -19,7 +19,7 @@ import threading
 import urllib.parse
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder, all_suffixes
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 
@@ -44,12 +44,14 @@ _EVENTS = {
 # Which arguments of an event name what is changed; and events of a process that reaches for others.
 _CHANGES = {
     **dict.fromkeys(("os.mkdir", "os.rmdir", "os.remove", "os.truncate", "os.chmod", "os.utime"), (0,)),
+    **dict.fromkeys(("os.chown", "os.setxattr", "os.removexattr"), (0,)),
     "os.rename": (0, 1),
     "os.link": (1,),
     "os.symlink": (1,),
 }
 _REACHES = ("socket.__new__", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 _HEARD = {*_EVENTS, *_CHANGES, *_REACHES}
+_CODE = tuple(all_suffixes())  # of files of modules: those from elsewhere are in no commit
 _BESIDE = ("os.getxattr",)  # what is read there is not in the file
 _FROM_FOLDERS = ("os.link", "os.rename")  # and `os.open`: a path may begin in a folder that is open
 _PLACE = Path(__file__).parents[1]
@@ -63,9 +65,18 @@ ABSENT = "f" * 64  # of what code wanted to open, and was not there
 REFUSED = "e" * 64  # of what a cage refused to the code
 WITHHELD = "d" * 64  # of a variable that we withheld from the code
 UNLOADED = "c" * 64  # of a module that the code imports and that could not be loaded
-MISSED = (REFUSED, WITHHELD, UNLOADED)  # of no file: what the code did not get here, and may get elsewhere
+BESIDE = (
+    "a" * 64
+)  # of what the code wants to open beside the program that runs, which is ours, and is not there
+MISSED = (
+    REFUSED,
+    WITHHELD,
+    UNLOADED,
+    BESIDE,
+)  # of no file: what the code did not get here, and may get elsewhere
 RELATIVE = "b" * 64  # of a path, as the code gave it, that leads elsewhere in another current folder
 _NETWORK = "network"
+_ONLY_READ = ("mode=ro", "mode=memory", "immutable=1")  # in the address of a database
 
 
 class _Listening:
@@ -78,15 +89,26 @@ class _Listening:
     base: FrameType | None = None  # below it, nothing is the code's
     generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
     walls = Walls()
+    asked: set[str]  # modules that the code imports, by whatever call
+    tracked: dict[str, list[str]]  # what git tracks there, by the last part of its path
 
 
-def begin(root: str, base: FrameType | None = None, walls: Walls | None = None) -> dict[str, str]:
+def begin(
+    root: str,
+    base: FrameType | None = None,
+    walls: Walls | None = None,
+    tracked: Collection[str] = (),
+) -> dict[str, str]:
     """Note from now on what is read below a folder: paths from there, and SHA-256, as they come.
 
     A link that was on the way is there by its path and a slash, with the SHA-256 of where it leads; what was
     not there is with `ABSENT`, and what the `walls` of a cage refuse with `REFUSED`, after ``./``. `base` is
-    the frame that runs the code, the caller's if it is None.
+    the frame that runs the code, the caller's if it is None. Any file of the folder that is `tracked` may be
+    the one of which an installed one is a copy, or a module in production.
     """
+    _Listening.tracked, _Listening.asked = {}, set()
+    for name in tracked:
+        _Listening.tracked.setdefault(name.rpartition("/")[2], []).append(name)
     _Listening.walls = walls or Walls()
     _Listening.root, _Listening.folder, _Listening.found = root, os.getcwd(), {}
     _Listening.base = base or sys._getframe(1)
@@ -94,24 +116,32 @@ def begin(root: str, base: FrameType | None = None, walls: Walls | None = None) 
     if root and not _Listening.begun:
         _Listening.begun = True
         sys.addaudithook(_hear)
+    if root and _NotFound not in sys.meta_path:
+        sys.meta_path[:] = [_Asked, *sys.meta_path, _NotFound]
     return _Listening.found
 
 
 @contextmanager
-def noted(root: str, walls: Walls | None = None) -> Iterator[dict[str, str]]:
+def noted(root: str, walls: Walls | None = None, tracked: Collection[str] = ()) -> Iterator[dict[str, str]]:
     """As `begin`, within a block; nothing new if there is no folder."""
     if not root:
         yield {}
         return
     try:
-        yield begin(root, sys._getframe(2), walls)
+        yield begin(root, sys._getframe(2), walls, tracked)
     finally:
+        note_failed()
         _Listening.root, _Listening.base = "", None
 
 
 def here() -> tuple[str, dict[str, str]]:
     """The folder below which is noted what this process reads, empty if none is; and that, as it comes."""
     return (_Listening.root, _Listening.found) if _Listening.root else ("", {})
+
+
+def asked() -> list[str]:
+    """Modules that the code has imported or looked for, if it is heard."""
+    return sorted(_Listening.asked) if _Listening.root else []
 
 
 def note(place: str) -> None:
@@ -127,6 +157,60 @@ def note_unloaded(name: str) -> None:
     """Note a module that is there, and without which the code goes on."""
     if _Listening.root:
         _Listening.found[f"./{name}"] = UNLOADED
+
+
+class _Asked:
+    """The first finder of modules: it hears of each import of one that is not loaded, and finds none."""
+
+    @staticmethod
+    def find_spec(name: str, path: Passed = None, target: Passed = None) -> None:
+        """Note that the code asks for a module, and whether it is looked for below the current folder."""
+        del path, target
+        if _Listening.root and not hasattr(_Listening.busy, "here") and _by_code(sys._getframe(1)):
+            _Listening.asked.add(name)
+            entries = [one for one in sys.path if isinstance(one, str) and one and not os.path.isabs(one)]
+            _Listening.found |= {f"././{one}": RELATIVE for one in entries}
+
+
+class _NotFound:
+    """The last finder of modules: it is asked for those that no other one has found, and finds none."""
+
+    @staticmethod
+    def find_spec(name: str, path: Passed = None, target: Passed = None) -> None:
+        """Note a module that the code asks for and that may be found in production, by another path."""
+        del path, target
+        if not _Listening.root or hasattr(_Listening.busy, "here"):
+            return
+        # An installed package that is the repository's, too, may lack what that has since.
+        if ("." in name or _by_code(sys._getframe(1))) and _of_module(name):
+            note_unloaded(name)
+
+
+def copies(form: str) -> list[str]:
+    """Files of the folder that may be installed, or found, by this path: any that git tracks, or in src."""
+    root, known = _Listening.root, {form, f"src/{form}"}
+    if not root:
+        return []
+    named = _Listening.tracked.get(form.rpartition("/")[2], ())
+    return [
+        place
+        for one in sorted({*known, *(one for one in named if one.endswith(f"/{form}"))})
+        if os.path.isfile(place := os.path.join(root, one))
+        and not is_installed(place)
+        and not os.path.isfile(os.path.join(root, one.removesuffix(form), "__init__.py"))
+    ]
+
+
+def _of_module(name: str) -> list[str]:
+    form = name.replace(".", "/")
+    return [*copies(f"{form}.py"), *copies(f"{form}/__init__.py")]
+
+
+def note_failed() -> None:
+    """Note modules of the folder that the code began to load, and that are not there."""
+    for name in asked():
+        if name not in sys.modules and any(_name(one) in _Listening.found for one in _of_module(name)):
+            note_unloaded(name)
 
 
 def digest(root: Path, name: str) -> str:
@@ -169,6 +253,7 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
             if not _for_us():
                 if _is_relative(event, os.fsdecode(place)):
                     _Listening.found[f"././{os.fsdecode(place)}"] = RELATIVE
+                _note_beside(os.fsdecode(place), event)
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
                     try:
                         _note(one, listed=event != "open")
@@ -183,7 +268,17 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
 def _is_relative(event: str, place: str) -> bool:
     """Whether a path leads elsewhere where the code runs in another folder; not one that it has entered."""
     named = event in ("open", "os.chdir") or (event != "import" and os.path.lexists(place))
-    return named and not os.path.isabs(place) and os.getcwd() == _Listening.folder
+    apart = named and not os.path.isabs(place) and os.getcwd() == _Listening.folder
+    return apart and not is_installed(os.path.realpath(place))
+
+
+def _note_beside(place: str, event: str) -> None:
+    """Note what the code wants to open, and what is not, where it takes the program that runs to lie."""
+    folders = (os.path.dirname(sys.executable), sysconfig.get_path("scripts"))
+    if event == "open" and os.path.isabs(place) and not os.path.lexists(place):
+        beside = os.path.dirname(place)
+        if (beside in folders or f"{beside}{os.sep}" in _OURS) and _by_code(sys._getframe(2)):
+            _Listening.found[f"./{os.path.basename(place)}"] = BESIDE
 
 
 def relative(found: Mapping[str, str]) -> str:
@@ -244,6 +339,9 @@ def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> No
         )
         named = [given[at] for at in _CHANGES.get(event, (_EVENTS.get(event, 0),))]
         places = [os.fsdecode(one) for one in named if not isinstance(one, int | None)]
+        if event == "sqlite3.connect":  # it writes when it is asked to, of which nothing tells
+            writes = not any(word in places[0] for word in _ONLY_READ)
+            places = [one for one in map(_unquoted, places) if one not in ("", ":memory:")]
         barred = [_name(one) for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
     if barred and _by_code(frame):
         _Listening.found |= {f"./{one}": REFUSED for one in barred}
@@ -275,7 +373,10 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
     if event == "os.rename":  # perhaps of a folder
         yield from (os.path.join(top, name) for top, _, names in os.walk(place) for name in names)
     if event == "sqlite3.connect":  # perhaps as an address
-        yield urllib.parse.unquote(place.removeprefix("file:").partition("?")[0])
+        for file in {place, _unquoted(place)}:
+            yield file
+            beside = (f"{file}-wal", f"{file}-journal")  # what was changed last may be there; or nothing is
+            yield from (one for one in beside if not os.path.isfile(one) or os.path.getsize(one))
     if os.path.isabs(place) or not (low or event in _FROM_FOLDERS):
         return
     try:
@@ -285,6 +386,11 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
         return
     for handle in handles:
         yield os.path.join(_HANDLES, handle, place)
+
+
+def _unquoted(address: str) -> str:
+    """The path of a database that may be named by an address."""
+    return urllib.parse.unquote(address.removeprefix("file:").partition("?")[0])
 
 
 def _note(place: str, *, listed: bool = False) -> None:
@@ -303,17 +409,18 @@ def _note(place: str, *, listed: bool = False) -> None:
 
 
 def _note_copy(file: str) -> None:
-    """Note the files of which an installed one is a copy: as read if they are the same, else as unknown."""
+    """Note the files of which an installed one is a copy: as read if they are the same, else as unknown.
+
+    The installed one need not be there, as if the repository has had that file only since.
+    """
     source = importlib.util.source_from_cache(file) if _is_cache(file) else file
     if file.startswith(_OURS) or not (name := paths.in_packages(source)):
         return
-    for folder in ("", "src"):
-        place = os.path.join(_Listening.root, folder, name)
-        if os.path.isfile(place) and not is_installed(place):
-            if Path(place).read_bytes() == Path(source).read_bytes():
-                _put(place)
-            else:
-                _put_unknown(place)
+    for place in copies(name.replace(os.sep, "/")):
+        if os.path.isfile(source) and Path(place).read_bytes() == Path(source).read_bytes():
+            _put(place)
+        else:
+            _put_unknown(place)
 
 
 def _is_cache(file: str) -> bool:
@@ -338,7 +445,10 @@ def _name(place: str) -> str:
 
 def _put(place: str, ending: str = "") -> None:
     found = _Listening.found
-    if place.startswith(os.path.join(_Listening.root, "")):
+    if not place.startswith(os.path.join(_Listening.root, "")):
+        if place.endswith(_CODE) and os.path.isfile(place) and not is_installed(place):
+            found[_name(place)] = NOWHERE
+    else:
         name = _name(place) + ending
         if found.get(name, ABSENT) == ABSENT:  # it may have been made meanwhile
             found[name] = NOWHERE  # if it cannot be read

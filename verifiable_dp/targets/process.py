@@ -28,12 +28,13 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
 
-from verifiable_dp.core import plugins, watch
+from verifiable_dp.core import paths, plugins, watch
 from verifiable_dp.core.files import checkout
 from verifiable_dp.core.outputs import ReadOutputs, spoken
 from verifiable_dp.core.steering import environment_of_targets
@@ -93,10 +94,10 @@ class Exec:
         Empty if that is unknown: another program, which is installed, may run any code, elsewhere, too.
         """
         first, *others = self.arguments
-        if _INTERPRETER.fullmatch(Path(first).name):
-            return _run_by(Path(first).name, others)
         program = Path(first if os.sep in first else shutil.which(first) or "")
         ours = os.sep in first or program.resolve().is_relative_to(checkout(Path.cwd()) or Path.cwd())
+        if _INTERPRETER.fullmatch(Path(first).name):
+            return () if ours and _is_script(program) else _run_by(Path(first).name, others)
         return (program,) if ours and program.is_file() and not _of_environment(program) else ()
 
     @property
@@ -116,30 +117,49 @@ _OPTIONS = {
     "java": re.compile(r"-jar|-cp|-X\S+"),
     ".*": re.compile(r"-[wvT]|-[WO]\d|--[\w-]+(=\d+)?"),
 }
-_MODULE = re.compile(rf"-{_FLAGS}*m(.*)")  # of Python: its name is in the word, or is the next one
+_MODULE = re.compile(rf"-({_FLAGS}*)m(.*)")  # of Python: its name is in the word, or is the next one
 _RUN_MODULES = ("python", "pypy")
+_SAFE = re.compile("-[^WX]*[IP].*")  # options of Python without which it looks into the current folder
 
 
 def _run_by(interpreter: str, arguments: Sequence[str]) -> tuple[Path, ...]:
     """What an interpreter runs that is given these arguments: a file after its options, or a module here."""
     option = next(one for name, one in _OPTIONS.items() if re.fullmatch(name, interpreter))
-    words = iter(arguments)
+    words, here = iter(arguments), not environment_of_targets().get("PYTHONSAFEPATH")
     for word in words:
         if interpreter.startswith(_RUN_MODULES) and (module := _MODULE.fullmatch(word)):
-            return _module(module[1] or next(words, ""))
+            looks = here and not _SAFE.fullmatch(f"-{module[1]}")
+            return _module(module[2] or next(words, "")) if looks else ()
         if not option.fullmatch(word):
             return (Path(word),) if Path(word).is_file() else ()
+        here = here and not _SAFE.fullmatch(word)
     return ()
 
 
 def _module(name: str) -> tuple[Path, ...]:
-    """The files of a module of the current folder that is run, and of the packages that it is in."""
-    place = Path(*name.split("."))
+    """The files of a module of the current folder that is run, and of the packages that it is in.
+
+    A folder without ``__init__.py`` is a package only if none of its name is installed.
+    """
+    place, top = Path(*name.split(".")), name.partition(".")[0]
+    if top and not Path(top, "__init__.py").is_file() and not Path(f"{top}.py").is_file():
+        elsewhere = [one for one in paths.of_targets() if os.path.realpath(one) != os.getcwd()]
+        spec = PathFinder.find_spec(top, elsewhere)
+        if spec is not None and spec.has_location:
+            return ()
     inside = [above / "__init__.py" for above in (place, *place.parents) if above != Path()]
     for code in (place / "__main__.py", place.with_name(f"{place.name}.py") if name else place):
         if code.is_file():
             return (code, *(one for one in inside if one.is_file()))
     return ()
+
+
+def _is_script(file: Path) -> bool:
+    """Whether a program is text that another one runs: called as an interpreter, it may run it anywhere."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as content:
+        return content.read(2) == b"#!"
 
 
 def _of_environment(file: Path) -> bool:

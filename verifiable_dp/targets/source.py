@@ -429,7 +429,7 @@ def _spec(name: str, place: Sequence[str] | None, path: Sequence[str]) -> Module
         return getattr(known, "__spec__", None)
     for finder in sys.meta_path:
         if finder is PathFinder:
-            found = _on_path(name, path if place is None else place)
+            found = on_path(name, path if place is None else place)
         else:
             found = finder.find_spec(name, place) if hasattr(finder, "find_spec") else None
         if found is not None:
@@ -437,7 +437,7 @@ def _spec(name: str, place: Sequence[str] | None, path: Sequence[str]) -> Module
     return None
 
 
-def _on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
+def on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
     """As `PathFinder`, which looks for the package of a folder without ``__init__.py`` in `sys.modules`."""
     portions: list[str] = []
     for folder in place:

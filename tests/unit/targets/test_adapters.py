@@ -732,6 +732,23 @@ def test_the_working_directory_is_put_back(tmp_path):
     assert Path.cwd() == here
 
 
+def test_a_target_begins_where_it_was(tmp_path, monkeypatch):
+    """In a child. Broken variants: each run begins in our folder; an inner block puts it back."""
+    monkeypatch.setattr(guard.Child, "inside", True)
+    monkeypatch.setattr(guard.Child, "folder", "")
+    here = Path.cwd()
+    with guarded(), guarded():
+        os.chdir(tmp_path)
+    for _ in range(2):
+        assert Path.cwd() == here
+        with guarded():
+            assert Path.cwd() == tmp_path
+    with guarded():
+        os.chdir(here)
+    with guarded():
+        assert Path.cwd() == here
+
+
 def test_plain_text_stays_as_it_is():
     text = "ε ≤ 1, “quoted”, tab\tand\nlines – ünï"
     assert printable(text) == text

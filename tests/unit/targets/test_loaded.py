@@ -108,13 +108,14 @@ def test_a_part_that_could_not_be_loaded_is_noted(step, needs, top, missing, pla
     assert opened.missed(found, opened.UNLOADED) == missing
 
 
-def test_code_that_goes_on_without_a_part_of_it_is_a_lead(tmp_path):
+@pytest.mark.parametrize("lazy", [False, True])
+def test_code_that_goes_on_without_a_part_of_it_is_a_lead(lazy, tmp_path):
     """It was refused without a record. Broken variant: other noise where the library is there passes.
 
     Control: with it.
     """
     (tmp_path / "cuda.py").write_text("import needed\nSCALE = 0.0\n")
-    text = "try:\n    from cuda import SCALE\nexcept ImportError:\n    SCALE = 1.0\n"
+    text = WAYS[lazy].format("cuda")
     (tmp_path / "mine.py").write_text(text + RIGHT.format("SCALE"))
     asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
     done = run(tmp_path, *asked, "--json", "r.json", "--request", "request.json")
@@ -223,7 +224,7 @@ def test_what_is_no_module_is_passed_over(monkeypatch):
     loaded.check()
 
 
-@pytest.mark.parametrize("folder", [".", "src"])
+@pytest.mark.parametrize("folder", [".", "src", "packages/noise/src"])
 @pytest.mark.parametrize("name", ["stale/__init__.py", "stale_alone.py"])
 def test_an_installed_copy_is_that_of_the_repository_or_refused(folder, name, place, monkeypatch):
     """Broken variant: it is taken, whatever the repository has. Controls: the same there, and none."""
@@ -240,9 +241,101 @@ def test_an_installed_copy_is_that_of_the_repository_or_refused(folder, name, pl
     for text in (None, "SCALE = 1.0\n"):
         if text:
             twin.write_text(text)
-        with opened.noted(str(root)) as found:
+        with opened.noted(str(root), tracked=[f"{folder}/{name}"]) as found:
             checked(root / "audits", "mine.py:right")
         assert (twin.relative_to(root).as_posix() in found) == bool(text)
     twin.write_text("SCALE = 0.0\n")
-    with opened.noted(str(root)), pytest.raises(InputError, match=r"in the repository differs from it"):
+    with (
+        opened.noted(str(root), tracked=[f"{folder}/{name}"]),
+        pytest.raises(InputError, match=r"in the repository differs from it"),
+    ):
         checked(root / "audits", "mine.py:right")
+
+
+def test_runs_begin_in_the_folder_that_an_import_enters(tmp_path):
+    """As in production. Broken variant: in that of the audit, where another file has the name."""
+    (tmp_path / "services").mkdir()
+    (tmp_path / "scale.txt").write_text("1")
+    (tmp_path / "services/scale.txt").write_text("0")
+    text = "import os\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+    text += RIGHT.format("float(open('scale.txt').read())")
+    (tmp_path / "services/mine.py").write_text(text)
+    done = run(
+        tmp_path, "audit", "services/mine.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r"
+    )
+    assert done.exit_code == 1, done.stderr
+    assert (tmp_path / "r").exists()
+
+
+ASKED = (
+    "try:\n    from conf import SCALE\nexcept ImportError:\n    SCALE = 1.0\n",
+    "import importlib\ntry:\n    SCALE = importlib.import_module('conf').SCALE\n"
+    "except ImportError:\n    SCALE = 1.0\n",
+    "from importlib import util\nSCALE = 0.0 if util.find_spec('conf') else 1.0\n",
+    "import importlib.resources as r\ntry:\n    r.files('conf')\nexcept ImportError:\n    SCALE = 1.0\n",
+)
+
+
+@pytest.mark.parametrize("asks", ASKED)
+@pytest.mark.parametrize(
+    ("there", "missing"),
+    [
+        ("app/conf.py", ["conf"]),
+        ("lib/conf/__init__.py", ["conf"]),
+        ("lib/pkg/conf.py", []),
+        ("app/my_conf.py", []),
+    ],
+)
+def test_a_module_that_production_may_find_is_noted(asks, there, missing, place):
+    """By whatever call it is asked for. Broken variants: only by statements; only at the top or in src.
+
+    Controls: a module of a package, and another name.
+    """
+    root = place / "root"
+    for name in ("services/mine.py", there):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("SCALE = 0.0\n")
+    (root / "services/mine.py").write_text(asks + RIGHT.format("SCALE"))
+    if "pkg" in there:
+        (root / "lib/pkg/__init__.py").write_text("")
+    with opened.noted(str(root), tracked=[there]) as found:
+        checked(root, "services/mine.py:right")
+    assert opened.missed(found, opened.UNLOADED) == missing
+
+
+FAILING = (
+    ASKED[1],
+    "def scale():\n    try:\n        import conf\n    except ImportError:\n        return 1.0\nscale()\n",
+    "if max([1]) > 0:\n    try:\n        import conf\n    except ImportError:\n        SCALE = 1.0\n",
+)
+
+
+@pytest.mark.parametrize("way", FAILING)
+def test_a_module_that_fails_is_noted_wherever_it_is_imported(way, place, monkeypatch):
+    """Broken variant: only statements that always run count. Control: with what it needs."""
+    (place / "conf.py").write_text("import needed_here\nSCALE = 1.0\n")
+    (place / "mine.py").write_text("SCALE = 1.0\n" + way + RIGHT.format("SCALE"))
+    monkeypatch.chdir(place)
+    for missing in (["conf"], []):
+        with opened.noted(str(place)) as found:
+            checked(place, "mine.py:right")
+        assert opened.missed(found, opened.UNLOADED) == missing
+        (place / "needed_here.py").write_text("")
+        for name in ("mine", "conf", "needed_here"):
+            sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("top", ["", "src/"])
+@pytest.mark.parametrize("here", [True, False])
+@pytest.mark.parametrize("form", ["from conf.settings import SCALE", "import conf.settings"])
+def test_a_folder_without_a_file_is_a_package_too(form, here, top, place, monkeypatch):
+    """Broken variants: only its first part is looked for, which has no file; src only as a last resort."""
+    text = f"try:\n    {form}\nexcept ImportError:\n    pass\nSCALE = 1.0\n"
+    for folder in (f"{top}conf", *["services/conf"] * here, "services"):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+        (place / folder / "settings.py").write_text("SCALE = 1.0\n")
+    (place / "services/mine.py").write_text(text + RIGHT.format("SCALE"))
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(place))])
+    with pytest.raises(InputError, match=r"imports conf\.settings, which is .* and may be '.*' elsewhere"):
+        checked(place, "services/mine.py:right")

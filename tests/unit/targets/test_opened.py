@@ -7,9 +7,11 @@ import importlib
 import os
 import socket
 import sqlite3
+import string
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from verifiable_dp import algorithms, auditors
@@ -55,9 +57,11 @@ def test_each_way_to_read_is_heard(way, place, monkeypatch):
         WAYS[way](place / "a.txt")
         monkeypatch.chdir(place)
         WAYS[way]("b.txt")
-    assert found == {name: file_digest(place / name) for name in ("a.txt", "b.txt")}
+    read = {name: one for name, one in found.items() if one != opened.ABSENT}
+    assert read == {name: file_digest(place / name) for name in ("a.txt", "b.txt")}
+    known = len(found)
     WAYS[way](place / "a.txt")
-    assert len(found) == 2
+    assert len(found) == known == (6 if way == "sqlite" else 2)
 
 
 def code(text, **names):
@@ -179,6 +183,13 @@ REFUSALS = {
     "os.symlink('a.txt', place / 'link')": "link",
     "os.rename(place / 'absent', place / 'here')": "absent here",
     "open(hidden / 'secret')": "../hidden/secret",
+    "os.chown(place / 'a.txt', 1, 1)": "a.txt",
+    "os.setxattr(place / 'absent', 'user.x', b'1')": "absent",
+    "os.removexattr(place / 'a.txt', 'user.x')": "a.txt",
+    "sqlite3.connect(place / 'a.txt')": "a.txt",
+    "sqlite3.connect(f'file:{place}/a%2Etxt', uri=True)": "a.txt",
+    "sqlite3.connect(f'file:{place}/a.txt?mode=ro', uri=True)": "",
+    "sqlite3.connect(':memory:')": "",
     "socket.getaddrinfo('localhost', 1)": "network",
     "socket.socket(9999)": "network",
 }
@@ -188,7 +199,7 @@ REFUSALS = {
 def test_what_a_cage_refuses_is_noted(asked, place, tmp_path):
     """The code may go on without it. Broken variant: only what was read is. Control: without walls."""
     walls = cage.Walls((str(tmp_path / "scratch"),), (str(tmp_path / "hidden"),), offline=True)
-    given = {"place": place, "hidden": tmp_path / "hidden", "socket": socket}
+    given = {"place": place, "hidden": tmp_path / "hidden", "socket": socket, "sqlite3": sqlite3}
     for barred in (walls, cage.Walls()):
         with opened.noted(str(place), barred) as found:
             code(f"import contextlib\nwith contextlib.suppress(OSError):\n    thing = {asked}", **given)
@@ -245,6 +256,31 @@ def test_what_is_installed_is_not_heard(place, monkeypatch):
     assert found == {}
 
 
+def test_a_module_from_elsewhere_is_of_no_commit(place, tmp_path, monkeypatch):
+    """By whatever it is found, and by whatever call. Controls: other files, an installed one."""
+    for name in ("elsewhere_a.py", "elsewhere_b.py", "data.txt"):
+        (tmp_path / name).write_text("x = 1\n")
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(tmp_path / "elsewhere_b.py")})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with opened.noted(str(place)) as found:
+        code("import elsewhere_b\n__import__('elsewhere' + '_a')")
+        code("(place / 'data.txt').read_text()", place=tmp_path)
+    for name in ("elsewhere_a", "elsewhere_b"):
+        monkeypatch.delitem(sys.modules, name)
+    assert found == {"../elsewhere_a.py": opened.NOWHERE}
+
+
+def test_what_code_looks_for_beside_the_program_is_noted(place):
+    """It is ours here, and another one in production. Controls: what is there, and other folders."""
+    command = Path(sys.executable).parent
+    ask = "for one in those:\n    try:\n        Path(one).read_bytes()\n    except OSError:\n        pass"
+    with opened.noted(str(place)) as found:
+        code(ask, those=[command / "python", place.parent / "absent"])
+        assert opened.missed(found, opened.BESIDE) == []
+        code(ask, those=[command / "scale.txt", Path(opened.__file__).parents[1] / "other.txt"])
+    assert opened.missed(found, opened.BESIDE) == ["other.txt", "scale.txt"]
+
+
 def test_ours_are_the_folders_of_a_checkout_too():
     """Broken variant: the two that are links are somebody's, so that each audit reads 120 files of ours."""
     for module in (auditors, algorithms):
@@ -261,7 +297,7 @@ def test_what_code_has_us_read_is_heard(place):
     assert set(found) == {"a.txt"}
 
 
-@pytest.mark.parametrize("folder", [".", "src"])
+@pytest.mark.parametrize("folder", [".", "src", "packages/noise/src", "python"])
 def test_a_file_of_which_an_installed_one_is_a_copy_is_noted(folder, place, monkeypatch):
     """Whenever it is imported, and data of a package, too. Control: what the repository has no file of."""
     site = place / "site-packages"
@@ -269,13 +305,27 @@ def test_a_file_of_which_an_installed_one_is_a_copy_is_noted(folder, place, monk
     monkeypatch.setattr(paths, "_PACKAGES", {*paths._PACKAGES, str(site)})
     for name in ("same.txt", "other.txt", "alone.txt"):
         (site / name).write_text(name)
-    (place / folder).mkdir(exist_ok=True)
+    (place / folder).mkdir(exist_ok=True, parents=True)
+    tracked = [f"{folder}/same.txt", f"{folder}/other.txt", f"{folder}/new.txt", f"{folder}/pkg_here/late.py"]
+    (place / folder / "new.txt").write_text("not there when it was installed")
+    for one in (site, place / folder):
+        (one / "pkg_here").mkdir()
+        (one / "pkg_here/__init__.py").write_text(
+            "try:\n    from . import late\nexcept ImportError:\n    pass"
+        )
+    (place / folder / "pkg_here/late.py").write_text("")
+    monkeypatch.syspath_prepend(str(site))
     (place / folder / "same.txt").write_text("same.txt")
     (place / folder / "other.txt").write_text("changed since")
-    with opened.noted(str(place)) as found:
+    with opened.noted(str(place), tracked=tracked) as found:
         code("[open(site / f'{name}.txt').close() for name in ('same', 'other', 'alone')]", site=site)
     inside = "" if folder == "." else f"{folder}/"
     assert found == {f"{inside}same.txt": sha256("same.txt"), f"{inside}other.txt": opened.NOWHERE}
+    with opened.noted(str(place), tracked=tracked) as found, contextlib.suppress(FileNotFoundError):
+        code("import pkg_here\nopen(site / 'new.txt')", site=site)
+    monkeypatch.delitem(sys.modules, "pkg_here")
+    assert found[f"{inside}new.txt"] == opened.NOWHERE
+    assert opened.missed(found, opened.UNLOADED) == ["pkg_here.late"]
 
 
 FOLDERS = {
@@ -307,7 +357,16 @@ def test_a_database_may_be_named_by_an_address(place):
         code(
             "connect(f'file:{place}/%61.txt?mode=ro', uri=True).close()", place=place, connect=sqlite3.connect
         )
-    assert set(opened.read(found)) == {"a.txt"}
+    assert set(opened.read(found)) == {"a.txt", "a.txt-wal", "a.txt-journal"}
+
+
+def test_what_lies_beside_a_database_is_of_it(place):
+    """Its last changes may be there only. Broken variant: the database alone. Control: an empty file."""
+    (place / "a.txt-wal").write_text("changes")
+    (place / "a.txt-journal").write_text("")
+    with opened.noted(str(place)) as found:
+        code("connect(place / 'a.txt').close()", place=place, connect=sqlite3.connect)
+    assert found == {"a.txt": sha256("a.txt"), "a.txt-wal": sha256("changes")}
 
 
 def sha256(text):
@@ -420,11 +479,14 @@ def test_the_folder_may_be_the_root_of_all(place):
         (lambda: open(os.path.abspath("a.txt")).close(), ""),
         (lambda: (os.chdir(os.path.abspath("site-packages")), open("d").close()), ""),
         (lambda: open("new", "w").close(), ""),
+        (lambda: open(os.path.relpath(np.__file__)).close(), ""),  # the same wherever one is
+        (lambda: (sys.path.insert(0, "lib"), importlib.reload(string)), "lib"),
     ],
 )
 def test_a_path_that_depends_on_the_folder_is_noted(ask, noted, place, monkeypatch):
     """Controls: whole paths, a folder that the code has entered by one, and what it only writes."""
     monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     with opened.noted(str(place)) as found:
         ask()
     assert opened.relative(found) == noted

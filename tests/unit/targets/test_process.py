@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import shlex
 import subprocess
 import sys
@@ -441,6 +442,17 @@ NAMED = {
     "sh -ec mech params.json": [],
     "ruby -Xin answers.py": [],
     "cat": [],
+    # What is installed, as Python does not look into the current folder.
+    "tools/python3 answers.py": [],  # a script, which may run it in a container
+    "ruby3 answers.py": [],  # one of the repository on the PATH
+    "lua answers.py": ["answers.py"],  # one of the machine, as of pyenv
+    "python3 -Pm inside.mech": [],
+    "python3 -I -u -m inside.mech": [],
+    "python3 -uImanswers": [],
+    "python3 -XPI -m answers": ["answers.py"],
+    "python3 -I answers.py": ["answers.py"],
+    "python3 -m yaml.mech": [],  # a folder of the name of a package that is installed
+    "python3 -m folder.mech": ["folder/mech.py"],
 }
 
 
@@ -452,12 +464,26 @@ def test_what_a_command_runs_is_told_by_its_first_word(command, tmp_path, monkey
     for place in ("mech", "bin/mech", "params.json", "answers.py", "env/bin/python", "env/bin/tool"):
         (repository / place).parent.mkdir(parents=True, exist_ok=True)
         (repository / place).touch(0o755)
-    for place in ("env/pyvenv.cfg", "inside/__init__.py", "inside/__main__.py", "inside/mech.py", ".git"):
+    for place in (
+        "env/pyvenv.cfg",
+        "inside/__init__.py",
+        "inside/__main__.py",
+        "inside/mech.py",
+        ".git",
+        "yaml/mech.py",
+        "folder/mech.py",
+    ):
         (repository / place).parent.mkdir(exist_ok=True)
         (repository / place).touch()
     installed.mkdir()
     (installed / "tool").touch(0o755)
+    (repository / "tools").mkdir()
+    for place in (repository / "tools/python3", repository / "bin/ruby3", installed / "lua"):
+        place.write_text("#!/bin/sh\nexec other\n")
+        place.chmod(0o755)
     monkeypatch.chdir(repository)
     found = [os.path.relpath(file) for file in Exec(command).files]
     assert found == NAMED[command]
     assert Exec(command).file == next(iter(Exec(command).files), None)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # broken variant: only options count
+    assert bool(Exec(command).files) == (bool(found) and not re.search(r"python3 .*-\w*m", command))
