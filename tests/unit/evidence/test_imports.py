@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from verifiable_dp.core import asked
-from verifiable_dp.evidence.judge import flow, imports, language, values
+from verifiable_dp.evidence.judge import flow, imports, language, libraries, values
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 RELEASE = "def release(data, rng):\n    return data[0] + rng.laplace(0, {})\n"
@@ -400,7 +400,7 @@ def test_what_an_import_is_heard_to_call_ends_the_bound(name, bound, monkeypatch
     text, scale = HEARD[name]
     program = f"{text}\n{RELEASE.format(scale)}"
     assert "which may be different in production" in bound(**{f"heard_{next(NUMBERS)}": program}).failure
-    monkeypatch.setattr(imports, "calls_at", lambda *place: [])
+    monkeypatch.setattr(libraries, "calls_at", lambda *place: [])
     assert not bound(**{f"heard_{next(NUMBERS)}": program}).failure
 
 

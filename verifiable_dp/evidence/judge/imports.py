@@ -11,74 +11,56 @@ drawn when code runs.
 from __future__ import annotations
 
 import ast
-import builtins
 import collections
 import functools
 import importlib.util
-import inspect
 import itertools
 import linecache
 import math
-import random
 import sys
-import threading
 import types
-from collections.abc import Callable, Iterator, Mapping, Set
-from pathlib import Path, PurePath
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 
 import numpy as np
 
-from verifiable_dp.core import pinned_source
-from verifiable_dp.core.asked import FAILED, Called, calls_at, functions_at
+from verifiable_dp.core.asked import functions_at
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge.idle import Idle
+from verifiable_dp.evidence.judge.libraries import (
+    DRAWING,
+    FIXED,
+    FUNCTIONS,
+    HELD,
+    INITIAL,
+    MAKES,
+    SIMPLE,
+    head,
+    is_installed,
+    root_of,
+    stored,
+)
 from verifiable_dp.evidence.judge.trees import tree_of, walk
 
-_READ_FILES = frozenset(
-    ("json", "_json", "tomllib", "csv", "_csv", "pathlib", "pickle", "_pickle", "configparser", "io", "_io")
-)
-# Beside those that `values` knows: what these give follows from what they are given, or waits for others.
-_ANSWER = frozenset(
-    (
-        *("re", "opendp", "diffprivlib", "sklearn", "contextvars", "_contextvars"),
-        *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
-    )
-)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_STARTS = frozenset(("__name__", "__debug__", "__spec__", "__package__", "__doc__", "__builtins__"))
 _OF_PLACES = frozenset(("__file__", "__path__", "__cached__", "__loader__"))
-_PLACED = frozenset(("pathlib", "posixpath", "ntpath", "genericpath"))
 _OPENS = frozenset(("open", "read_text", "read_bytes"))
 _LOOKS = (isinstance, issubclass, callable, hasattr, all, any, math.isfinite, np.isfinite, np.all, np.any)
-_LOCKS = frozenset(("allocate_lock", "RLock"))
-_SEEDING = frozenset(("__init__", "seed", "getrandbits"))  # how generators are made
-_NAMED, _IMPORTS = (*_FUNCTIONS, ast.ClassDef), (ast.Import, ast.ImportFrom)
+_NAMED, _IMPORTS = (*FUNCTIONS, ast.ClassDef), (ast.Import, ast.ImportFrom)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
-_UNSET = (np.empty, np.empty_like, np.ndarray)  # whose entries are what the memory held
-_GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np.random.SeedSequence)
-_MAKES = (*_GENERATORS, random.Random)
-_WAITING = (*_MAKES, types.FunctionType, functools.partial, type, set, frozenset)
-# What a method is called that draws: of whatever it is, it counts as one.
-_DRAWING = frozenset(
-    n for one in (*_GENERATORS, random.Random, np.random.PCG64) for n in dir(one) if n[0] != "_"
-)
-_DRAWING -= {"bit_generator", "spawn", "jumped", "seed", "setstate", "set_state", "spawn_key", "lock"}
-_DRAWING |= {"rvs"}
+_WAITING = (*MAKES, types.FunctionType, functools.partial, type, set, frozenset)
 _SETS = (setattr, delattr)
 _REACHES, _SPACES = (exec, eval, *_SETS), (globals, locals, vars)
-_INITIAL = ("__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__")
-_SIMPLE = (int, float, complex, str, bytes, types.NoneType)
-_FIXED = (types.ModuleType, types.FunctionType, type, *_SIMPLE)
 _HOLD = (
     functools.partial,
     collections.deque,
     dict.fromkeys,
     types.MappingProxyType,
 )  # beside those of `values`
-_HELD = (dict, list, tuple, set, frozenset)
 
 
-class Settled:
+class Settled(Idle):
     """What of a file is not settled: names of its globals, attributes of its classes, defaults of functions.
 
     Code that is handed to other code counts as called, too.
@@ -109,22 +91,15 @@ class Settled:
         file: str = "",
         known: dict[str, Settled] | None = None,
     ) -> None:
-        self.tree, self.scope, self.others = tree, scope, {} if known is None else known
-        self.names, self.changed, self.attributes = set[str](), set[str](), set[str]()
+        super().__init__(tree, scope, file)
+        self.others = {} if known is None else known
+        self.changed = set[str]()
         self.defaults, self.chosen = set[tuple[ast.AST, str]](), set[ast.AST]()
-        self._code = {one.name: one for one in tree.body if isinstance(one, _NAMED)}
-        self._methods = dict[str, list[ast.AST]]()
-        for kind in (one for one in walk(tree) if isinstance(one, ast.ClassDef)):
-            for one in (one for one in kind.body if isinstance(one, _FUNCTIONS)):
-                self._methods.setdefault(one.name, []).append(one)
         calls = (one for one in walk(tree) if isinstance(one, ast.Call))
         self._handed = {one.id for call in calls for one in walk(call) if isinstance(one, ast.Name)}
-        self._strict = True  # whether what draws, or has an order by chance, is not settled
         self._touched = set[ast.AST]()
         self._drawn = set[str]()  # names of which only that is not
-        self._placing = False  # whether where files lie counts as settled
         self._placed = set[str]()  # names of which only that is not
-        self.file = file
         self._known = dict[tuple[ast.AST, bool], bool]()
         self.others[file] = self
         self._again()
@@ -153,72 +128,10 @@ class Settled:
         )
         return sum(map(len, found))
 
-    def idle(self, ran: Set[ast.AST]) -> None:
-        """Keep what a function may change that neither ran nor was called by the import: anyone may."""
-        called, waiting = set[str](), list[ast.AST]()
-        for step in self.tree.body:
-            waiting += step.body if isinstance(step, ast.ClassDef) else [step]
-        waiting = [step for step in waiting if not isinstance(step, _FUNCTIONS)]
-        while waiting:
-            for node in walk(waiting.pop()):
-                what = node.func if isinstance(node, ast.Call) else None
-                name = getattr(what, "attr", getattr(what, "id", ""))
-                if name and name not in called:
-                    called.add(name)
-                    waiting += self._started(name)
-        for body in (one for one in walk(self.tree) if isinstance(one, _FUNCTIONS)):
-            if body not in ran and body.name not in called and body.name not in _INITIAL:
-                self._switched(body)
-
-    def _started(self, name: str) -> Iterator[ast.AST]:
-        """What runs where this is called: functions and methods, or how an object of a class is made."""
-        found = self._code.get(name)
-        yield from self._methods.get(name, ())
-        if isinstance(found, ast.ClassDef):
-            yield from (one for one in found.body if getattr(one, "name", "") in _INITIAL)
-        elif found is not None:
-            yield found
-
-    def _switched(self, body: Foreign) -> None:
-        """Keep names and attributes that a function sets, or changes in place."""
-        every = walk(body)
-        declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
-        given = [one.arg for one in every if isinstance(one, ast.arg)]
-        local = {one.id for one in _stored(body)} | {*given} - declared
-        self.names |= declared & {one.id for one in _stored(body)}
-        for part in every:
-            kept = isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load)
-            what = part.func if isinstance(part, ast.Call) else None
-            changes = isinstance(what, ast.Attribute) and what.attr in values.CHANGES
-            if not (kept or changes):
-                continue
-            root = _root(part if what is None else what)
-            name = getattr(root, "id", "")
-            if name in self.scope.keys() - (local - declared) and not isinstance(self.scope[name], _FIXED):
-                self.names.add(name)
-            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-                self._set_attribute(part, first=given[:1] == [name])
-
-    def _set_attribute(self, node: Foreign, *, first: bool) -> None:
-        """Keep an attribute of another module, of a class, or of an object that the module keeps."""
-        owner = self.scope.get(node.value.id)
-        other = self.of(owner) if isinstance(owner, types.ModuleType) else None
-        if other is not None:
-            other.names.add(node.attr)
-        if isinstance(owner, type) or (first and self._has(node.attr)):
-            self.attributes.add(node.attr)
-
-    def _has(self, attribute: str) -> bool:
-        """Whether an object that has this attribute is a global, or in one."""
-        held = [*self.scope.values()]
-        held += [one for v in held if isinstance(v, _HELD) for one in (v.values() if type(v) is dict else v)]
-        objects = (one for one in held if not isinstance(one, (*_FIXED, *_HELD)))
-        return any(attribute in getattr(one, "__dict__", ()) or _is_of(one, attribute) for one in objects)
-
     def of(self, module: types.ModuleType) -> Settled | None:
         """What of another module is not settled; None of one that is installed."""
         file = getattr(module, "__file__", None) or ""
-        if file not in self.others and file.endswith(".py") and not _is_installed(file):
+        if file not in self.others and file.endswith(".py") and not is_installed(file):
             try:
                 tree = tree_of("".join(linecache.getlines(file)))
             except (SyntaxError, ValueError):
@@ -250,7 +163,7 @@ class Settled:
         What it may change is `done` where that holds of a statement around it.
         """
         parts = [*ast.iter_child_nodes(step)]
-        if isinstance(step, _FUNCTIONS):
+        if isinstance(step, FUNCTIONS):
             self._defined(step, kept, under=under)
             return
         if isinstance(step, ast.Import | ast.ImportFrom):
@@ -268,16 +181,16 @@ class Settled:
             settled = not under and not isinstance(step, ast.Assert) and self._heard(step)
             settled = settled and all(map(self._is, own))
             if not settled and not under and self._waits(step, holder):
-                self._drawn |= {one.id for one in _stored(step)}
+                self._drawn |= {one.id for one in stored(step)}
                 return
             if not settled and not under and self._is_of_places(step, holder):
-                self._placed |= {one.id for one in _stored(step)}
+                self._placed |= {one.id for one in stored(step)}
                 return
             if not settled and not done:
-                kept |= {one.id for one in _stored(step)}
+                kept |= {one.id for one in stored(step)}
                 if not (_is_plain(step) and self._leniently(step)):
                     self._touch(step)
-                    for code in functions_at(self.file, *_head(step)) if isinstance(step, ast.stmt) else ():
+                    for code in functions_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ():
                         self._touch_code(code)
             under, done = not settled or self._may_fail(step), not settled
         for part in parts:
@@ -300,34 +213,9 @@ class Settled:
         around = step.decorator_list
         return not around or (self._heard(step) and all(self._is(one, True) for one in around))
 
-    def _heard(self, step: Foreign) -> bool:
-        """Whether all is settled that a statement of the module was heard to call as it ran."""
-        known = calls_at(self.file, *_head(step)) if isinstance(step, ast.stmt) else ()
-        return all(map(self._allows, known))
-
-    def _allows(self, what: Called) -> bool:
-        """Whether what a call gives follows from its arguments, or from files; leniently also from draws."""
-        if what == FAILED:
-            return False
-        first, _, last = what.name.partition(".")
-        if what.owner is not None and issubclass(what.owner, _MAKES):
-            return not self._strict or what.name not in _DRAWING
-        thing = _named(what) if what.thing is None else what.thing
-        root = (what.owner.__module__ if what.owner else values.home_of(thing)).partition(".")[0]
-        if self._placing and (what.deep or root in _PLACED):
-            return True
-        if what.owner is not None:
-            return not what.deep and (root in _READ_FILES | _ANSWER or values.is_pure(root))
-        if root == "random" and last in _SEEDING:
-            return True
-        if root == "threading" and last:
-            return not issubclass(getattr(threading, first, threading.Thread), threading.Thread)
-        setting = not (what.takes or last or root in sys.stdlib_module_names)  # a library's
-        return not (what.deep or setting) and self._of_a_library(thing)
-
     def _is_of_places(self, step: ast.AST, holder: Mapping[str, Foreign]) -> bool:
         """Whether a statement says where files lie: what is read from there a record knows."""
-        paths = all(isinstance(holder.get(one.id), PurePath | str) for one in _stored(step))
+        paths = all(isinstance(holder.get(one.id), PurePath | str) for one in stored(step))
         return _is_plain(step) and paths and self._by_place(step)
 
     def _by_place(self, node: ast.AST) -> bool:
@@ -348,7 +236,7 @@ class Settled:
 
     def _waits(self, step: ast.AST, holder: Mapping[str, Foreign]) -> bool:
         """Whether a statement makes generators, or sets of which code tells that they have no order."""
-        waiting = _is_plain(step) and all(_is_waiting(holder.get(one.id)) for one in _stored(step))
+        waiting = _is_plain(step) and all(_is_waiting(holder.get(one.id)) for one in stored(step))
         return waiting and self._leniently(step)
 
     def _leniently(self, node: ast.AST | None) -> bool:
@@ -414,7 +302,7 @@ class Settled:
         self._touched.add(body)
         every = walk(body)
         declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
-        inner = {one.id for one in _stored(body)} | {one.arg for one in every if isinstance(one, ast.arg)}
+        inner = {one.id for one in stored(body)} | {one.arg for one in every if isinstance(one, ast.arg)}
         self.names |= declared
         for part in body.body:
             self._touch(part, frozenset(inner - declared))
@@ -423,17 +311,17 @@ class Settled:
         """Keep names of what a function may change that ran, whatever has called it."""
         for home in [one for one in self.others.values() if one.file == code.co_filename]:
             for body in walk(home.tree):
-                if isinstance(body, _FUNCTIONS) and body.name == code.co_name:
+                if isinstance(body, FUNCTIONS) and body.name == code.co_name:
                     home._touch_in(body)
 
     def _called(self, node: ast.Call, local: frozenset[str]) -> None:
         """Keep what a call may change: that whose method it is, and what it is given."""
         what, given = node.func, [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
-        found, root = self._found(what), _root(what)
+        found, root = self._found(what), root_of(what)
         owner = self._found(root)
         of_module = isinstance(self._found(getattr(what, "value", what)), types.ModuleType | type)
         if isinstance(what, ast.Attribute) and not of_module:
-            kept = isinstance(owner, (*_HELD, np.ndarray)) and not values.may_write(what.attr)
+            kept = isinstance(owner, (*HELD, np.ndarray)) and not values.may_write(what.attr)
             space = isinstance(root, ast.Call) and values.same(self._found(root.func), _SPACES)
             if not (kept or (isinstance(owner, types.ModuleType) and self.of(owner) is None)):
                 self._change(what.value, local, whole=space and values.may_write(what.attr))
@@ -446,14 +334,14 @@ class Settled:
 
     def _change(self, node: ast.AST, local: frozenset[str], *, whole: bool = False) -> None:
         """Keep the name of what is changed, of a module's too; all of them if anything may be."""
-        root, stores = _root(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        root, stores = root_of(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         there = self._found(root)
         if isinstance(root, ast.Name) and there is not sys:
             theirs = self.of(there) if isinstance(there, types.ModuleType) else None
             if theirs is not None:
                 theirs.changed |= {one.attr for one in walk(node) if isinstance(one, ast.Attribute)}
                 theirs.names |= theirs.changed
-            elif root.id not in local and (stores or whole or not isinstance(there, (*_FIXED, *_MAKES))):
+            elif root.id not in local and (stores or whole or not isinstance(there, (*FIXED, *MAKES))):
                 self.changed.add(root.id)
         elif stores or whole:  # globals()["X"] = ...
             self.changed |= {n for n, one in self.scope.items() if not isinstance(one, types.ModuleType)}
@@ -483,13 +371,13 @@ class Settled:
                 known = theirs is None or node.attr not in theirs.names
                 settled = known and not values.is_of_system(owner, node.attr)
                 return settled and self._mentions(node, called)
-            if (self._strict and node.attr in _DRAWING) or not self._mentions(node, called):
+            if (self._strict and node.attr in DRAWING) or not self._mentions(node, called):
                 return False
             if called and not all(map(self._runs, self._methods.get(node.attr, ()))):
                 return False
         if isinstance(node, ast.Lambda) and not called:
             return self._is(node.args) and self._leniently(node.body)
-        if isinstance(node, _FUNCTIONS) and node.name not in self._handed:  # what it does comes later
+        if isinstance(node, FUNCTIONS) and node.name not in self._handed:  # what it does comes later
             return self._decorates(node) and self._is(node.args) and all(map(self._leniently, node.body))
         if isinstance(node, ast.Set | ast.SetComp) and self._strict and not _of_numbers(node):
             return False
@@ -527,16 +415,16 @@ class Settled:
         node = self._code.get(what.__name__) if _is_code(what) else None
         if node is None or not (self._is_class(what) or getattr(what, "__globals__", None) is self.scope):
             return False
-        first = [one for one in node.body if getattr(one, "name", "") in _INITIAL]
+        first = [one for one in node.body if getattr(one, "name", "") in INITIAL]
         every = [one for part in (first if isinstance(node, ast.ClassDef) else [node]) for one in walk(part)]
         given = {one.arg for one in every if isinstance(one, ast.arg)}
         parts = [part for one in every if isinstance(one, ast.Call) for part in (one.func, *one.args)]
-        return not any(isinstance(root := _root(part), ast.Name) and root.id in given for part in parts)
+        return not any(isinstance(root := root_of(part), ast.Name) and root.id in given for part in parts)
 
     def _mentions(self, node: ast.expr, called: bool) -> bool:
         """Whether code that is called by its name, or may be by that of what holds it, is settled."""
         found = self._found(node)
-        if called and isinstance(found, _HELD):
+        if called and isinstance(found, HELD):
             return all(map(self._answers, [one for one in _inside(found).values() if callable(one)]))
         return not called or self._answers(found)
 
@@ -570,69 +458,11 @@ class Settled:
         if key not in self._known:
             self._known[key] = True  # should it call itself
             of_class = isinstance(node, ast.ClassDef)
-            body = [one for one in node.body if not (of_class and isinstance(one, _FUNCTIONS))]
-            first = [one for one in node.body if of_class and getattr(one, "name", "") in _INITIAL]
+            body = [one for one in node.body if not (of_class and isinstance(one, FUNCTIONS))]
+            first = [one for one in node.body if of_class and getattr(one, "name", "") in INITIAL]
             body += [part for one in first for part in one.body]
             self._known[key] = all(map(self._is, body))
         return self._known[key]
-
-    def _draws_of(self, node: ast.Call) -> bool:
-        """Whether a library is handed a generator, of which it may draw, and not to make another one."""
-        found = self._found(node.func)
-        if found is None or values.kind_of(found) == "makes_draws" or not self._of_a_library(found):
-            return False
-        return any(map(self._gives, [*node.args, *(one.value for one in node.keywords)]))
-
-    def _gives(self, node: ast.AST) -> bool:
-        made = self._found(node.func) if isinstance(node, ast.Call) else None
-        return isinstance(self._found(node), _MAKES) or (
-            made is not None and values.kind_of(made) == "makes_draws"
-        )
-
-    def _is_class(self, code: Foreign) -> bool:
-        return isinstance(code, type) and self.scope.get(code.__name__) is code
-
-    def _of_a_library(self, thing: Foreign) -> bool:
-        owner = getattr(thing, "__self__", None)
-        bound = owner is not None and not isinstance(owner, types.ModuleType)
-        kind = owner if isinstance(owner, type) else type(owner)
-        root = (kind.__module__ if bound else values.home_of(thing)).partition(".")[0]
-        if self._strict and (values.same(thing, _UNSET) or values.same(thing, values.SETS)):
-            return False
-        if values.dates(thing):
-            return False
-        if isinstance(thing, type) and issubclass(thing, threading.Thread):
-            return False  # what it runs comes later, beside other code
-        if root in ("threading", "_thread"):
-            return isinstance(thing, type) or thing.__name__ in _LOCKS
-        if root in _READ_FILES | _ANSWER or thing is open or (self._placing and root in _PLACED):
-            return True
-        refused = ("unknown", "reflection", *(("draws",) if self._strict else ()))
-        return values.is_pure(root) if bound else values.kind_of(thing) not in refused
-
-    def _found(self, node: ast.AST) -> Foreign:
-        """The object that a name, or a name with attributes, stands for; None if it is not of a library."""
-        if isinstance(node, ast.Name):
-            return self.scope.get(node.id, getattr(builtins, node.id, None))
-        owner = self._found(node.value) if isinstance(node, ast.Attribute) else None
-        if owner is None:
-            return None
-        kind = owner if isinstance(owner, type) else type(owner)
-        pythons = kind.__module__.partition(".")[0] in sys.stdlib_module_names
-        there = inspect.getattr_static(owner, node.attr, None)  # type: ignore[attr-defined]
-        if not (isinstance(owner, types.ModuleType) or pythons):
-            return there if callable(there) else None  # nothing of the user's is run to find it
-        return None if there is None else getattr(owner, node.attr)  # type: ignore[attr-defined]
-
-
-def _named(what: Called) -> Foreign:
-    """A function in Python of which only the name is known."""
-
-    def function() -> None:
-        """Nothing is known of what it does."""
-
-    function.__module__, function.__name__ = what.module, what.name.rpartition(".")[2]
-    return function
 
 
 def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dict[str, Settled]:
@@ -645,7 +475,7 @@ def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dic
     while more:
         ends = [*known.values()]
         holds = [
-            {n: _changeable(v) for n, v in one.scope.items() if not isinstance(v, _FIXED)} for one in ends
+            {n: _changeable(v) for n, v in one.scope.items() if not isinstance(v, FIXED)} for one in ends
         ]
         changed = {
             ref
@@ -658,11 +488,6 @@ def settle(files: Mapping[str, tuple[ast.Module, Mapping[str, Foreign]]]) -> dic
             one.names |= one.changed
         more = any(one._again() for one in ends) or len(known) > len(ends)
     return known
-
-
-@functools.cache
-def _is_installed(file: str) -> bool:
-    return pinned_source.installed(Path(file).parent)
 
 
 def codes_of(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeType]:
@@ -683,16 +508,6 @@ def _prefixes(name: str) -> Iterator[str]:
     return itertools.accumulate(name.split("."), "{}.{}".format)
 
 
-def _stored(step: ast.AST) -> list[ast.Name]:
-    return [one for one in walk(step) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
-
-
-def _is_of(thing: Foreign, attribute: str) -> bool:
-    """Whether a class that is not a library's says what an attribute of an object is."""
-    home = getattr(sys.modules.get(type(thing).__module__), "__file__", None) or "/"
-    return attribute in vars(type(thing)) and not _is_installed(home)
-
-
 def _is_plain(step: ast.AST) -> bool:
     """Whether a statement sets names, and nothing else."""
     targets = step.targets if isinstance(step, ast.Assign) else [getattr(step, "target", None)]
@@ -704,21 +519,6 @@ def _makes_set(node: ast.BinOp) -> bool:
     of = [one.func for one in (node.left, node.right) if isinstance(one, ast.Call)]
     bits = isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub)
     return bits and any(getattr(one, "attr", "") in ("keys", "items") for one in of)
-
-
-def _head(step: Foreign) -> tuple[int, int]:
-    """The lines of a statement that run as a whole: not those of statements in it."""
-    first = min([step.lineno, *(one.lineno for one in getattr(step, "decorator_list", ()))])
-    inner = [one.lineno for one in ast.walk(step) if isinstance(one, ast.stmt) and one is not step]
-    if isinstance(step, ast.ClassDef) or not inner:
-        return first, step.end_lineno
-    return first, max(step.lineno, min(inner) - 1)
-
-
-def _root(node: ast.AST) -> ast.AST:
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
-        node = node.value
-    return node
 
 
 def _is_code(thing: Foreign) -> bool:
@@ -747,7 +547,7 @@ def _of_numbers(node: ast.Set | ast.SetComp) -> bool:
 
 def _changeable(thing: Foreign) -> set[int]:
     """What is in an object and can be changed there, by address."""
-    return {ref for ref, one in _inside(thing).items() if not isinstance(one, (*_FIXED, *_MAKES, tuple))}
+    return {ref for ref, one in _inside(thing).items() if not isinstance(one, (*FIXED, *MAKES, tuple))}
 
 
 def _inside(thing: Foreign) -> dict[int, Foreign]:
@@ -755,14 +555,14 @@ def _inside(thing: Foreign) -> dict[int, Foreign]:
     found, waiting = dict[int, Foreign](), [thing]
     while waiting and len(found) < _MOST:
         one = waiting.pop()
-        if id(one) in found or isinstance(one, _SIMPLE):
+        if id(one) in found or isinstance(one, SIMPLE):
             continue
         found[id(one)] = one
-        if isinstance(one, (*_FIXED, *_MAKES)):
+        if isinstance(one, (*FIXED, *MAKES)):
             continue
-        if isinstance(one, _HELD):
+        if isinstance(one, HELD):
             waiting += [*one, *(one.values() if isinstance(one, dict) else ())]
-        elif not _is_installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
+        elif not is_installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
             waiting += [*getattr(one, "__dict__", {}).values()]
     return found
 
