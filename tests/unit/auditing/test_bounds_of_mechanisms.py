@@ -95,6 +95,14 @@ def rounded_after(data, rng):
 
 
 GDP = vdp.claims.gdp_epsilon
+EDGES = np.linspace(0, 1, 5)
+
+
+def as_long_as_a_histogram(data, rng):
+    counts, _ = np.histogram(data, bins=EDGES)
+    return counts + rng.laplace(0, 2.0, len(counts))
+
+
 RIGHT = [
     (number, NUMBER, 0.5, 0.0),
     (total, FIVE, 1.0, 0.0),
@@ -105,6 +113,7 @@ RIGHT = [
     (normal_histogram, FIVE, GDP(math.sqrt(2) / SIGMA, DELTA), DELTA),
     (two_histograms, FIVE, 1.0, 0.0),
     (histogram_and_total, FIVE, 1.0, 0.0),
+    (as_long_as_a_histogram, FIVE, 1.0, 0.0),
     (noisy_max, FIVE, 1.0, 0.0),
     (exponential_mechanism, FIVE, 0.5, 0.0),
     (response, NUMBER, 1.0, 0.0),
@@ -199,7 +208,22 @@ def kept_between_calls(data, rng):
     return float(KEPT[0]) + rng.laplace()
 
 
+def as_many_bins_as_drawn(data, rng):
+    bins = np.histogram([0.5], int(rng.integers(1000)) + 1, (0.0, 1.0))[0]
+    return data[0] + rng.laplace(0, 0.1 if len(bins) == 700 else 2.0)
+
+
+def edges_that_a_draw_moves(data, rng):
+    """What a histogram gives back are the edges that it was given."""
+    given = EDGES.copy()
+    counts, edges = np.histogram(data, given)
+    edges[0] = 0.0 if rng.random() > 1e-9 else 0.1
+    return counts + rng.laplace(0, 2.0, 4) * (1 - 10 * given[0])
+
+
 LEAKS = [
+    as_many_bins_as_drawn,
+    edges_that_a_draw_moves,
     rounded_before,
     whole_noise_on_fractions,
     one_noise_for_two,

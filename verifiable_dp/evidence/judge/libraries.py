@@ -121,7 +121,9 @@ class Libraries:
         if root in _READ_FILES | _ANSWER or thing is open or (self._placing and root in _PLACED):
             return True
         refused = ("unknown", "reflection", *(("draws",) if self._strict else ()))
-        return values.is_pure(root) if bound else values.kind_of(thing) not in refused
+        if bound and not values.is_pure(root):
+            return not self._strict and values.kind_of(thing) == "draws"  # as those of the module `secrets`
+        return bound or values.kind_of(thing) not in refused
 
     def _found(self, node: ast.AST) -> Foreign:
         """The object that a name, or a name with attributes, stands for; None if it is not of a library."""

@@ -337,13 +337,13 @@ SHAPED = (
     *(np.all, np.any, np.allclose, np.argpartition, np.around, np.average, np.convolve, np.cross, np.cumprod),
     *(np.digitize, np.interp, np.isclose, np.isin, np.kron, np.lexsort, np.nanmax, np.nanmean, np.nanmin),
     *(np.nansum, np.partition, np.percentile, np.ptp, np.quantile, np.roll, np.round, np.searchsorted),
-    *(np.std, np.take, np.take_along_axis, np.tensordot, np.trace, np.var, np.vdot),
+    *(np.std, np.take, np.take_along_axis, np.tensordot, np.trace, np.var, np.vdot, np.histogram),
 )
 # What may give entries, or memory, of what it is given.
 SHARES = (
     *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min),
     *(max, getattr, np.asarray, np.asanyarray, np.atleast_1d, np.reshape, np.ravel),
-    *(np.transpose, np.array_split, np.split, np.squeeze, np.require, np.broadcast_to),
+    *(np.transpose, np.array_split, np.split, np.squeeze, np.require, np.broadcast_to, np.histogram),
     *(np.array, np.einsum, np.float64, sum, heapq.nlargest, heapq.nsmallest, dict.fromkeys),
 )
 COPIES = (dict.fromkeys, list, tuple, dict, set, sorted, np.array, collections.deque)  # with equal entries

@@ -1446,7 +1446,7 @@ def of_first_type(world: World, values: list[Foreign]) -> Box:
 
 
 def _histogram(world: World, a: Foreign, bins: Foreign = 10, range: Foreign = None) -> Foreign:
-    if range is None and np.ndim(bins) == 0:
+    if isinstance(bins, str) or (range is None and np.ndim(bins) == 0):
         raise world.stop_raw("raw {data} set the limits of a histogram")
     edges = np.histogram_bin_edges(np.zeros(1), decided(world, bins), range)
     pairs = list(itertools.pairwise(edges.tolist()))
