@@ -37,6 +37,7 @@ from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.tracing.replays import TRACING, check, lead_as_dict, without
 from verifiable_dp.evidence.tracing.subjects import TracedBandit, TracedUsers
 from verifiable_dp.evidence.upper import Method, UpperBound
+from verifiable_dp.targets import opened
 from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.far import there
 from verifiable_dp.targets.guard import guarded
@@ -309,7 +310,15 @@ class Ended:
         return Ended(**renamed(asdict(self), file, source.path or file))
 
 
-_NOT_PYTHON = Ended("its source is not Python code")
+def _unbounded(file: str | None) -> Ended | None:
+    """Why no run of code that is in a file, or in none, is bounded; None if some may be."""
+    if file is None:
+        return Ended("its source is not Python code")
+    if place := opened.outside():
+        return Ended(
+            f"the code reads {place!r}, which is not a file of its repository and may differ elsewhere"
+        )
+    return None
 
 
 @dataclass(frozen=True)
@@ -403,8 +412,9 @@ def bound(
     `play_many`, of which one run is bounded. The search gives up after `work` operations.
     """
     file = _file_of(function)
-    if file is None:
-        return None, _NOT_PYTHON, None
+    if why := _unbounded(file):
+        return None, why, None
+    assert file is not None
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     known = _known(function)
     form, played = inputs.form, Runs(function) if many else function
@@ -495,8 +505,9 @@ def bound_of_release(
     entries there are, and no run at the others shows what it does with more of them.
     """
     file = _file_of(function)
-    if file is None:
-        return None, _NOT_PYTHON, None
+    if why := _unbounded(file):
+        return None, why, None
+    assert file is not None
     made, calls, bounded = list[UpperBound](), CallSizes.of(function, together), list[tuple[int, ...]]()
     for shape in (*shapes, *larger):
         program = Program(
@@ -546,8 +557,9 @@ def bound_of_neighbours(
     may be loose then.
     """
     file, made, calls = _file_of(function), list[UpperBound](), CallSizes.of(function, together)
-    if file is None:
-        return None, _NOT_PYTHON
+    if why := _unbounded(file):
+        return None, why
+    assert file is not None
     for sides in pairs:
         left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
         if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):

@@ -89,6 +89,7 @@ class _Listening:
     base: FrameType | None = None  # below it, nothing is the code's
     generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
     walls = Walls()
+    outside = ""  # a file that the code read, and that is no code of the repository
     asked: set[str]  # modules that the code imports, by whatever call
     tracked: dict[str, list[str]]  # what git tracks there, by the last part of its path
 
@@ -106,7 +107,7 @@ def begin(
     the frame that runs the code, the caller's if it is None. Any file of the folder that is `tracked` may be
     the one of which an installed one is a copy, or a module in production.
     """
-    _Listening.tracked, _Listening.asked = {}, set()
+    _Listening.tracked, _Listening.asked, _Listening.outside = {}, set(), ""
     for name in tracked:
         _Listening.tracked.setdefault(name.rpartition("/")[2], []).append(name)
     _Listening.walls = walls or Walls()
@@ -254,6 +255,8 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
                 if _is_relative(event, os.fsdecode(place)):
                     _Listening.found[f"././{os.fsdecode(place)}"] = RELATIVE
                 _note_beside(os.fsdecode(place), event)
+                if event in ("open", "sqlite3.connect") and not (event == "open" and given[2] & os.O_EXCL):
+                    _note_outside(os.fsdecode(place))
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
                     try:
                         _note(one, listed=event != "open")
@@ -270,6 +273,21 @@ def _is_relative(event: str, place: str) -> bool:
     named = event in ("open", "os.chdir") or (event != "import" and os.path.lexists(place))
     apart = named and not os.path.isabs(place) and os.getcwd() == _Listening.folder
     return apart and not is_installed(os.path.realpath(place))
+
+
+def _note_outside(place: str) -> None:
+    """Note what the code reads that is no file of the repository, or none at all, as a device is not."""
+    there = os.path.realpath(_unquoted(place))
+    inside = there.startswith(os.path.join(_Listening.root, "")) and (
+        os.path.isfile(there) or _is_not_a_file(there)
+    )
+    if not (inside or is_installed(there) or there == os.devnull) and _by_code(sys._getframe(2)):
+        _Listening.outside = _Listening.outside or place
+
+
+def outside() -> str:
+    """A file that the code has read and that may differ on another machine; empty if none is known."""
+    return _Listening.outside if _Listening.root else ""
 
 
 def _note_beside(place: str, event: str) -> None:

@@ -339,3 +339,17 @@ def test_a_folder_without_a_file_is_a_package_too(form, here, top, place, monkey
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(place))])
     with pytest.raises(InputError, match=r"imports conf\.settings, which is .* and may be '.*' elsewhere"):
         checked(place, "services/mine.py:right")
+
+
+@pytest.mark.parametrize(("place", "exit_code"), [("/proc/uptime", 3), ("/dev/zero", 3), ("{here}/scale", 0)])
+def test_what_an_import_reads_elsewhere_ends_the_bound(place, exit_code, tmp_path):
+    """Broken variant: whatever is in a file is code. Control: a file of the repository."""
+    (tmp_path / "scale").write_text("1")
+    text = (
+        f"with open({place.format(here=tmp_path)!r}, 'rb') as file:\n    SCALE = float(bool(file.read(1)))\n"
+    )
+    (tmp_path / "mine.py").write_text(text + RIGHT.format("SCALE"))
+    asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke", "--require", "every-path")
+    done = run(tmp_path, *asked)
+    assert done.exit_code == exit_code, done.stderr
+    assert ("is not a file of its repository" in done.stdout) == bool(exit_code)

@@ -270,6 +270,31 @@ def test_a_module_from_elsewhere_is_of_no_commit(place, tmp_path, monkeypatch):
     assert found == {"../elsewhere_a.py": opened.NOWHERE}
 
 
+@pytest.mark.parametrize(
+    ("read", "noted"),
+    [
+        ("open('/dev/urandom', 'rb').close()", "/dev/urandom"),
+        ("Path('/proc/uptime').read_text()", "/proc/uptime"),
+        ("sqlite3.connect(place.parent / 'x.db').close()", "x.db"),
+        ("Path(place.parent / 'absent').read_text()", "absent"),
+        ("os.close(os.open(place / 'pipe', os.O_RDONLY | os.O_NONBLOCK))", "pipe"),
+        ("Path(place / 'a.txt').read_text()", ""),
+        ("Path(place / 'absent').read_text()", ""),
+        ("Path(os.devnull).read_text()", ""),
+        ("Path(os.__file__).read_text()", ""),
+        ("(place.parent / 'new').write_text('x')", ""),
+    ],
+)
+def test_what_is_not_of_the_repository_is_noted(read, noted, place):
+    """Controls: files that are or are not there, the null device, and what is only written."""
+    os.mkfifo(place / "pipe")
+    with opened.noted(str(place)), contextlib.suppress(FileNotFoundError):
+        code(f"try:\n    {read}\nexcept OSError:\n    pass", place=place, sqlite3=sqlite3)
+        assert opened.outside().endswith(noted)
+        assert bool(opened.outside()) == bool(noted)
+    assert opened.outside() == ""
+
+
 def test_what_code_looks_for_beside_the_program_is_noted(place):
     """It is ours here, and another one in production. Controls: what is there, and other folders."""
     command = Path(sys.executable).parent
