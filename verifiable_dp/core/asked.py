@@ -7,14 +7,15 @@ library asks the system on the way, an import that fails, and one within a funct
 
 from __future__ import annotations
 
+import builtins
 import functools
-import opcode
 import os
 import random
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.machinery import PathFinder
 from types import CodeType, FrameType, ModuleType
 from typing import ClassVar, NamedTuple
 
@@ -23,10 +24,10 @@ import numpy as np
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
 
-_TOP, _FIND, _IMPORTS, _FROZEN = "<module>", "_find_and_load", "<frozen importlib", "<frozen "
+_TOP, _IMPORTS, _FROZEN = "<module>", "<frozen importlib", "<frozen "
 _HERE = str(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _OS = os._Environ.__getitem__.__code__.co_filename
-_ENVIRONMENT, _IMPORT_NAME = "_Environ.", opcode.opmap["IMPORT_NAME"]
+_ENVIRONMENT, _OF_FUNCTION = "_Environ.", 0x01  # the flag of code whose names are its own
 _SYSTEM = frozenset(("posix", "nt", "time", "_socket", "_winapi"))
 _FILES = frozenset(
     ("open", "read", "close", "fstat", "lseek", "fspath", "fsencode", "fsdecode", "urandom", "getrandom")
@@ -139,8 +140,6 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
     file = code.co_filename
     if event == "call":
         if _is_theirs(file):
-            if code.co_name != _TOP and _IMPORT_NAME in code.co_code[::2] and code.co_flags & 0x02:
-                _note(frame, FAILED, FAILED)
             return
         if file.startswith(_IMPORTS) or _is_written(file):
             return
@@ -164,16 +163,46 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
             theirs, below = _by_code(frame)
             if theirs is not None and below is not None and _is_pythons(below.f_code.co_filename):
                 _note(theirs, id(argument), _builtin(argument)._replace(deep=True))
-    elif event == "return" and argument is None and code.co_name == _FIND and file.startswith(_IMPORTS):
-        caller = frame.f_back
-        if caller is not None and _is_theirs(caller.f_code.co_filename):
-            _note(caller, FAILED, FAILED)
+
+
+def _importer(real: Foreign) -> Foreign:
+    """`__import__`, which notes what fails, or is within a function; what a library does then is its own."""
+
+    def importing(*given: Foreign, **more: Foreign) -> Foreign:
+        name, level = str(given[0] if given else more["name"]), given[4:] or (more.get("level", 0),)
+        frame = sys._getframe(1)
+        if not _is_theirs(frame.f_code.co_filename):
+            return real(*given, **more)
+        if frame.f_code.co_flags & _OF_FUNCTION:
+            _note(frame, FAILED, FAILED)
+        if pauses := level == (0,) and _is_librarys(name):
+            sys.setprofile(None)
+        try:
+            return real(*given, **more)
+        except ImportError:
+            _note(frame, FAILED, FAILED)
+            raise
+        finally:
+            if pauses:
+                sys.setprofile(_heard)
+
+    return importing
+
+
+def _is_librarys(name: str) -> bool:
+    """Whether a module is, or would be, one that is installed."""
+    top = name.partition(".")[0]
+    spec = getattr(sys.modules.get(top), "__spec__", None)
+    with suppress(ImportError, ValueError):
+        spec = spec or PathFinder.find_spec(top)
+    return spec is not None and not (spec.has_location and _is_theirs(str(spec.origin)))
 
 
 @contextmanager
 def asked() -> Iterator[None]:
     """Note what modules that are imported in this block ask for."""
-    before = sys.getprofile()
+    before, real = sys.getprofile(), builtins.__import__
+    builtins.__import__ = _importer(real)
     sys.setprofile(_heard)
     threading.setprofile(_heard)
     try:
@@ -181,3 +210,4 @@ def asked() -> Iterator[None]:
     finally:
         threading.setprofile(None)
         sys.setprofile(before)
+        builtins.__import__ = real
