@@ -310,15 +310,14 @@ class Ended:
         return Ended(**renamed(asdict(self), file, source.path or file))
 
 
-def _unbounded(file: str | None) -> Ended | None:
-    """Why no run of code that is in a file, or in none, is bounded; None if some may be."""
-    if file is None:
-        return Ended("its source is not Python code")
-    if place := opened.outside():
-        return Ended(
-            f"the code reads {place!r}, which is not a file of its repository and may differ elsewhere"
-        )
-    return None
+_NOT_PYTHON = Ended("its source is not Python code")
+
+
+def _unbounded() -> Ended | None:
+    """Why no run of the code of this process is bounded; None if some may be."""
+    place = opened.outside()
+    what = f"the code reads {place!r}, which is not a file of its repository and may differ elsewhere"
+    return Ended(what) if place else None
 
 
 @dataclass(frozen=True)
@@ -412,9 +411,8 @@ def bound(
     `play_many`, of which one run is bounded. The search gives up after `work` operations.
     """
     file = _file_of(function)
-    if why := _unbounded(file):
-        return None, why, None
-    assert file is not None
+    if file is None or (why := _unbounded()):
+        return None, _NOT_PYTHON if file is None else why, None
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     known = _known(function)
     form, played = inputs.form, Runs(function) if many else function
@@ -505,9 +503,8 @@ def bound_of_release(
     entries there are, and no run at the others shows what it does with more of them.
     """
     file = _file_of(function)
-    if why := _unbounded(file):
-        return None, why, None
-    assert file is not None
+    if file is None or (why := _unbounded()):
+        return None, _NOT_PYTHON if file is None else why, None
     made, calls, bounded = list[UpperBound](), CallSizes.of(function, together), list[tuple[int, ...]]()
     for shape in (*shapes, *larger):
         program = Program(
@@ -557,9 +554,8 @@ def bound_of_neighbours(
     may be loose then.
     """
     file, made, calls = _file_of(function), list[UpperBound](), CallSizes.of(function, together)
-    if why := _unbounded(file):
-        return None, why
-    assert file is not None
+    if file is None or (why := _unbounded()):
+        return None, _NOT_PYTHON if file is None else why
     for sides in pairs:
         left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
         if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
