@@ -43,7 +43,9 @@ class ContextualCase(CurvedCase):
         assert case.claim.protects is not None
         model = case.claim.protects.model
         if model != "joint" and any(isinstance(pair, ContextGame) for pair in given or ()):
-            raise InputError("pairs: for an algorithm, adversaries that choose contexts need model joint")
+            raise InputError(
+                "pairs: for an algorithm, adversaries that choose contexts require the joint model"
+            )
         pairs = [pair.under(model) for pair in case.subject.pairs if isinstance(pair, ContextPair)]
         subject = replace(case.subject, pairs=pairs)
         # Where the own action is seen it tells the own context, and nobody has to react.

@@ -137,7 +137,7 @@ def test_the_baseline_is_held_against_its_reference_by_what_others_see():
         ({"pairs": [TablePair(np.zeros((8, 2)), 0, 0, 1.0)]}, "pairs must be ContextPairs"),
         (
             {"pairs": GAMES, "model": "central"},
-            "for an algorithm, adversaries that choose contexts need model joint",
+            "for an algorithm, adversaries that choose contexts require the joint model",
         ),
     ],
 )

@@ -772,7 +772,7 @@ def test_a_joint_promise_names_its_model():
 
 def test_what_fails_for_the_verdict_asks_for_no_smaller_delta():
     rows = {row["id"]: row for row in blocks.of(load("dp-linear-printed"))["hazards"]}
-    assert rows["NIST-H02"]["action"].startswith("Resolve the verdict on the claim first")
+    assert rows["NIST-H02"]["action"].startswith("Settle the verdict on the claim first")
     rows = {row["id"]: row for row in blocks.of(load("dp-lin-ucb"))["hazards"]}
     assert rows["NIST-H02"]["action"].startswith("Show that delta")
 

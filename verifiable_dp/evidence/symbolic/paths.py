@@ -7,29 +7,27 @@ noise and coins alone, else there is no bound. Those are chosen so that runs dif
 from __future__ import annotations
 
 import gc
-import inspect
 import math
 import os
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from types import CodeType
 
 import numpy as np
 
 from verifiable_dp.core import outputs
-from verifiable_dp.core.filled import Filled, note_placed, noting
+from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.judge.replay import CHANGES_DATA, GIVEN, alike
-from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import costs_held, costs_of
 from verifiable_dp.evidence.symbolic.bounded_programs import HUNT, Path, PathFound, Program
 from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips, forced
+from verifiable_dp.evidence.symbolic.called import taken_of_calls
 from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
@@ -39,7 +37,7 @@ from verifiable_dp.evidence.symbolic.outside import reading
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.source import asserts
-from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept, lending
+from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,
     Ends,
@@ -50,7 +48,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     is_term,
 )
 from verifiable_dp.evidence.tracing.flow import returns_of
-from verifiable_dp.evidence.tracing.foreign import global_states, living, plain_run, reproducible_globals
+from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 
@@ -280,7 +278,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         outlives = memory.changed() if untold else ""
         if outlives or (first and not told.failure):
             return replace(told, failure=Failure(_OUTLIVES.format(outlives) if outlives else first))
-        taken = () if told.failure else _taken(program, scopes, coverage)
+        taken = () if told.failure else taken_of_calls(program, scopes, coverage)
         if not told.failure and (sized := _sized(program, scopes)):
             return replace(told, failure=Failure(_SIZED.format(sized)))
         if not told.failure and program.asserts and any(map(asserts, coverage.steps)):
@@ -336,59 +334,6 @@ def _optimised(found: PathFound, bare: PathFound) -> PathFound:
     if not math.isclose(found.epsilon(_DELTA), bare.epsilon(_DELTA)):
         return replace(found, failure=Failure(_OPTIMISED.format("its bound is another one")))
     return found
-
-
-def _taken(program: Program, scopes: Foreign, coverage: Coverage) -> tuple[Taken, ...]:
-    """What a bound takes for granted of how the code is called."""
-    asked = [(Taken.ONE_AT_A_TIME, _lends(program, scopes, coverage.steps))]
-    asked.append((Taken.GENERATOR_GIVEN, _is_known_by_default(program, scopes, coverage.filled)))
-    return tuple(taken for taken, needed in asked if needed)
-
-
-def _is_known_by_default(program: Program, scopes: Foreign, filled: Filled) -> bool:
-    """Whether others may know what code draws that is called with a seed, or without a generator."""
-    for function in scopes.functions:
-        kinds = filled.get(function.__code__, {})
-        given = inspect.signature(function, follow_wrapped=False).parameters
-        defaults = [one.default for name, one in given.items() if kinds.get(name) == "generator"]
-        if "seed" in kinds.values() or any(isinstance(default, _SEEDS) for default in defaults):
-            return True
-        if None in defaults and _repeats(program, scopes):
-            return True
-    return False
-
-
-def _repeats(program: Program, scopes: Foreign) -> bool:
-    """Whether runs of new processes are alike that are given None for a generator, and others are not.
-
-    Generators that the code keeps are where they are now, as in a process in which nothing has drawn yet.
-    """
-    data, shown, put_back = program.values(0), dict[bool, list[Foreign]](), as_now(scopes)
-    begun = [(bits, bits.state) for bits in living(np.random.BitGenerator)]
-    with suppress(Exception), limited(), reproducible_globals():  # not all adapters take it
-        for given in (False, True):
-            for number in range(_RUNS):
-                put_back()
-                for bits, state in begun:
-                    bits.state = state
-                rng = np.random.default_rng(number) if given else None
-                shown.setdefault(given, []).append(program.seen(program.function(data.copy(), rng)))
-    same = [all(alike(runs[0], one) for one in runs[1:]) for runs in shown.values()]
-    return same == [True, False]
-
-
-_RUNS = 8
-_SEEDS = (int, str, tuple, list, np.random.Generator, np.random.RandomState)
-
-
-def _lends(program: Program, scopes: Foreign, codes: Iterable[CodeType]) -> bool:
-    """Whether a run changes for a while what is kept, where a call in another thread may see it."""
-    for number in range(2):
-        with lending(scopes, codes) as found, suppress(Exception):
-            plain_run(program.function, program.values(number), np.random.Philox(number))
-        if found:
-            return True
-    return False
 
 
 def _sized(program: Program, scopes: Foreign) -> str:

@@ -130,7 +130,7 @@ def run(
         except Exception as error:  # whatever the traced code or a library it calls does not take
             return Run(ledger, None, _failed(error, ledger.files))
         if states != global_states() and not ledger.notes:
-            words = "draws from a process-wide generator, which we cannot repeat from the seed"
+            words = "draws from a process-wide generator, so we cannot reproduce the draws from the seed"
             ledger.notes.setdefault(Note(NoteKind.UNREPEATABLE, words), _start_of(function))
     if tainted(returned):
         place = getattr(returned, "place", None) or _return_of(function)
