@@ -37,7 +37,7 @@ _CLOSE = (
     "then declare again."
 )
 _NO_CLAIM = "the target itself makes no privacy claim"
-_VERDICT_FIRST = "Settle the verdict on the claim first. This row needs nothing else."
+_VERDICT_FIRST = "Settle the verdict on the claim first."
 _ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided nothing"}
 
 

@@ -141,7 +141,7 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
     if event == "call":
         if _is_theirs(file):
             return
-        if file.startswith(_IMPORTS) or _is_written(file):
+        if file.startswith(_IMPORTS) or file == __file__ or _is_written(file):
             return
         theirs, below = _by_code(frame.f_back)
         asks = file == _OS and code.co_qualname.startswith(_ENVIRONMENT)

@@ -53,9 +53,9 @@ def is_printed(record: Record) -> bool:
 _CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
     "of the target's code; with --rerun, it runs the audit again and compares the counts. Neither notices a "
-    "fault in this tool, a false untested assumption, or different code in production. Anyone who "
-    "edits the record can also write a new digest. In that case, only --rerun exposes changed counts{}, and "
-    "only a signature exposes changed words, dates and declarations."
+    "fault in this tool, a false untested assumption, or different code in production. An "
+    "editor can also write a new digest; then only --rerun exposes changed counts{}, and only a signature "
+    "exposes changed words, dates and declarations."
 )
 _SUITE = (
     " Results on broken variants are copied: we compare them with a mutants.json beside the record (digest "

@@ -338,7 +338,7 @@ def made(monkeypatch, found, told):
 
 
 def test_what_both_processes_have_spent_is_noted(monkeypatch):
-    found = (None, {"draft": DRAFT, "started": 0.0, "cpu_seconds": 1.5})
+    found = (SimpleNamespace(command=False), {"draft": DRAFT, "started": 0.0, "cpu_seconds": 1.5})
     done = made(monkeypatch, found, {"cpu_seconds": 2.0})
     assert done["cpu_seconds"] == 3.5
     assert done["draft"] == DRAFT
@@ -349,7 +349,7 @@ def test_what_both_processes_have_spent_is_noted(monkeypatch):
     "told", [{"cpu_seconds": "2"}, {"cpu_seconds": -1.0}, {"cpu_seconds": float("inf")}, 3, {}]
 )
 def test_another_last_word_is_no_verdict(told, monkeypatch):
-    found = (None, {"draft": DRAFT, "started": 0.0, "cpu_seconds": 1.5})
+    found = (SimpleNamespace(command=False), {"draft": DRAFT, "started": 0.0, "cpu_seconds": 1.5})
     with pytest.raises(InputError, match="something that we did not ask for"):
         made(monkeypatch, found, told)
 
