@@ -58,6 +58,7 @@ _PLACE = Path(__file__).parents[1]
 _LINKED = [one for one in _PLACE.iterdir() if one.is_symlink()]  # folders of a checkout
 _OURS = tuple(f"{one}{os.sep}" for one in (_PLACE, *map(os.path.realpath, (_PLACE, *_LINKED))))
 _PACKAGE = __name__.partition(".")[0] + "."
+_OF_THE_SYSTEM = ("/proc/", "/sys/")
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _HANDLES = "/proc/self/fd"
 NOWHERE = "0" * 64  # of what was opened, and is not known
@@ -281,8 +282,17 @@ def _note_outside(place: str) -> None:
     inside = there.startswith(os.path.join(_Listening.root, "")) and (
         os.path.isfile(there) or _is_not_a_file(there)
     )
-    if not (inside or is_installed(there) or there == os.devnull) and _by_code(sys._getframe(2)):
+    known = inside or is_installed(there) or there == os.devnull
+    if not (known or _by_library(there, sys._getframe(2))) and _by_code(sys._getframe(2)):
         _Listening.outside = _Listening.outside or place
+
+
+def _by_library(place: str, frame: FrameType | None) -> bool:
+    """Whether an installed library asks the system by itself, as for the threads that it may start."""
+    while frame is not None and (paths.of_python(file := frame.f_code.co_filename) or file.startswith(_OURS)):
+        frame = frame.f_back
+    asks = frame is not None and paths.installed(frame.f_code.co_filename)
+    return asks and place.startswith(_OF_THE_SYSTEM)
 
 
 def outside() -> str:

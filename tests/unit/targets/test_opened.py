@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from verifiable_dp import algorithms, auditors
 from verifiable_dp.core import files, paths
@@ -293,6 +294,16 @@ def test_what_is_not_of_the_repository_is_noted(read, noted, place):
         assert opened.outside().endswith(noted)
         assert bool(opened.outside()) == bool(noted)
     assert opened.outside() == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="there is no /proc")
+def test_what_a_library_asks_the_system_by_itself_is_not_noted(place):
+    """Broken variant: it is the code's, so that whatever counts threads has no bound."""
+    with opened.noted(str(place)):
+        code("threadpoolctl.threadpool_info()", threadpoolctl=threadpoolctl)
+        assert opened.outside() == ""
+        code("open('/proc/self/maps').close()")
+        assert opened.outside() == "/proc/self/maps"
 
 
 def test_what_code_looks_for_beside_the_program_is_noted(place):
