@@ -16,16 +16,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
+from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from verifiable_dp.core import paths
+from verifiable_dp.core import paths, pinned_source
 from verifiable_dp.core.validate import Foreign
 
 _TOP, _IMPORTS, _FROZEN = "<module>", "<frozen importlib", "<frozen "
-_HERE = str(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _OS = os._Environ.__getitem__.__code__.co_filename
 _ENVIRONMENT, _OF_FUNCTION = "_Environ.", 0x01  # the flag of code whose names are its own
 _SYSTEM = frozenset(("posix", "nt", "time", "_socket", "_winapi"))
@@ -84,8 +84,7 @@ def functions_at(file: str, first: int, last: int) -> set[CodeType]:
 
 @functools.cache
 def _is_theirs(file: str) -> bool:
-    place = os.path.abspath(file)
-    return not (file[:1] == "<" or place.startswith(_HERE) or paths.installed(os.path.realpath(place)))
+    return file[:1] != "<" and not pinned_source.installed(Path(file).parent)
 
 
 def _is_written(file: str) -> bool:
@@ -128,20 +127,20 @@ def _note(frame: FrameType, key: Foreign, what: Called) -> None:
         at = at.f_back
 
 
-def _builtin(function: Foreign) -> Called:
-    owner, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
-    if owner is None or isinstance(owner, ModuleType | type):
-        return Called("", name, function)
-    return Called("", name, owner=type(owner))
+def _note_builtin(frame: FrameType, function: Foreign, *, deep: bool = False) -> None:
+    """Note a function that is not in Python; of a method, its name and the class."""
+    of, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
+    if of is None or isinstance(of, ModuleType | type):
+        _note(frame, (id(function), deep), Called("", name, function, deep=deep))
+    else:
+        _note(frame, (type(of), name, deep), Called("", name, owner=type(of), deep=deep))
 
 
 def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
     code = frame.f_code
     file = code.co_filename
     if event == "call":
-        if _is_theirs(file):
-            return
-        if file.startswith(_IMPORTS) or file == __file__ or _is_written(file):
+        if _is_theirs(file) or file.startswith(_IMPORTS) or file == __file__ or _is_written(file):
             return
         theirs, below = _by_code(frame.f_back)
         asks = file == _OS and code.co_qualname.startswith(_ENVIRONMENT)
@@ -152,17 +151,15 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
         _note(theirs, code, Called(module, code.co_qualname, deep=below is not None, takes=takes))
     elif event == "c_call":
         if _is_theirs(file):
-            what = _builtin(argument)
-            _note(frame, (what.owner, what.name) if what.owner else id(argument), what)
+            _note_builtin(frame, argument)
         elif isinstance(getattr(argument, "__self__", None), _DRAWS):
             theirs, _ = _by_code(frame)
             if theirs is not None:
-                what = _builtin(argument)
-                _note(theirs, (what.owner, what.name), what)
+                _note_builtin(theirs, argument)
         elif getattr(argument, "__module__", None) in _SYSTEM and argument.__name__ not in _FILES:
             theirs, below = _by_code(frame)
             if theirs is not None and below is not None and _is_pythons(below.f_code.co_filename):
-                _note(theirs, id(argument), _builtin(argument)._replace(deep=True))
+                _note_builtin(theirs, argument, deep=True)
 
 
 def _importer(real: Foreign) -> Foreign:
@@ -175,7 +172,8 @@ def _importer(real: Foreign) -> Foreign:
             return real(*given, **more)
         if frame.f_code.co_flags & _OF_FUNCTION:
             _note(frame, FAILED, FAILED)
-        if pauses := level == (0,) and _is_librarys(name):
+        before = sys.getprofile()
+        if level == (0,) and _is_librarys(name):
             sys.setprofile(None)
         try:
             return real(*given, **more)
@@ -183,8 +181,7 @@ def _importer(real: Foreign) -> Foreign:
             _note(frame, FAILED, FAILED)
             raise
         finally:
-            if pauses:
-                sys.setprofile(_heard)
+            sys.setprofile(before)  # also in a thread that nobody listens to any more
 
     return importing
 

@@ -64,9 +64,13 @@ def public_noise() -> Check:
     return Check.of("noise of fresh starts", KIND, {"doubts": [PUBLIC]})
 
 
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+
+
 def refused_by_cage(what: Sequence[str]) -> Check:
     """A check that says what a cage refused to the code, which may go on otherwise without it."""
-    named = ", ".join(map(repr, what[:3])) + ", ..." * (len(what) > 3)
+    named = _first_of([*map(repr, what)])
     doubt = (
         f"the code asked for what its cage refuses ({named}), and may behave differently where it gets it; "
         "remove that from the code, or audit it without a cage (--cage none)"
@@ -76,7 +80,7 @@ def refused_by_cage(what: Sequence[str]) -> Check:
 
 def withheld(names: Sequence[str]) -> Check:
     """A check that says which variables the code asked for and did not get."""
-    named = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    named = _first_of(names)
     doubt = (
         f"the code asked for variables that we hide from it ({named}), because they look like secrets or "
         "steer a job, and may behave differently where it gets them; give them other names, or unset them "
@@ -87,7 +91,7 @@ def withheld(names: Sequence[str]) -> Check:
 
 def unloaded(names: Sequence[str]) -> Check:
     """A check that says which modules the code imports and goes on without."""
-    named = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    named = _first_of(names)
     doubt = (
         f"the code imports what is there and could not be loaded ({named}), goes on without it, and may "
         "behave differently where it is loaded; install what it needs, mend it, or remove the import"
@@ -97,7 +101,7 @@ def unloaded(names: Sequence[str]) -> Check:
 
 def beside_program(names: Sequence[str]) -> Check:
     """A check that says what the code looks for beside the program that was started, which here is ours."""
-    named = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    named = _first_of(names)
     doubt = (
         f"the code looks beside the program that was started (sys.argv[0], __main__) for {named}; here that "
         "program is verifiable-dp, and in production it may find another file; look beside __file__"
