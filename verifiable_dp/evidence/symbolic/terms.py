@@ -11,7 +11,6 @@ import dis
 import functools
 import itertools
 import math
-import operator
 import os
 import random
 import sys
@@ -27,6 +26,7 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.doors import is_own_class
 from verifiable_dp.evidence.judge.replay import Key
+from verifiable_dp.evidence.tracing.arrays import answers
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
@@ -575,12 +575,10 @@ class World:
         That a public number makes it certain counts only where the code says which one: another run may have
         another number.
         """
-        frame: Foreign = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename not in self.files:
-            frame = frame.f_back
-        if frame is not None:
-            certain = certain and not (public and _compared_with(frame.f_code, frame.f_lasti) != "LOAD_CONST")
-            self.compared.setdefault((frame.f_code, frame.f_lasti), [0, 0])[not certain] += 1
+        at = self.here(None)
+        if at is not None:
+            certain = certain and not (public and _compared_with(*at[:2]) != "LOAD_CONST")
+            self.compared.setdefault(at[:2], [0, 0])[not certain] += 1
 
     def states(self) -> list[tuple[Foreign, Foreign]]:
         """The generators that the run draws from, with their states."""
@@ -1013,27 +1011,6 @@ class Lazy:
         """The number itself: it is public from here on."""
         raise NotImplementedError
 
-    def __index__(self) -> int:
-        return operator.index(self.plain())
-
-    def __int__(self) -> int:
-        return int(self.plain())
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __bool__(self) -> bool:
-        return bool(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
-    def __repr__(self) -> str:
-        return repr(self.plain())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.plain(), spec)
-
     def __array_ufunc__(
         self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
     ) -> Foreign:
@@ -1048,6 +1025,9 @@ class Lazy:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.plain(), name)
+
+
+answers(Lazy, "plain")
 
 
 def nature(value: Foreign) -> str:
