@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.user_code import sharing
+from tests.user_code import views
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.boxes import Box
@@ -89,20 +89,20 @@ REFUSED = {"view", "view_of_whole", "nan_to_num", "real", "np_real", "conj", "me
 
 def outcomes(way, *, noisy):
     """For each form and direction: why the run was refused, and whether it agrees with a plain one."""
-    for made in sharing.MAKERS.values():
-        for shape in sharing.SHAPES:
+    for made in views.MAKERS.values():
+        for shape in views.SHAPES:
             for forth in (True, False):
-                play = sharing.writing(made, way, shape, noisy=noisy, forth=forth)
+                play = views.writing(made, way, shape, noisy=noisy, forth=forth)
                 program, scopes = Program(play, (2, 2), (0.0, 1.0)), scopes_of(play)
                 path = run(program, 0, Chooser(0, 2), scopes, Coverage(frozenset(scopes)))
                 yield path.failure, bool(path.failure) or _as_plain(program, path, scopes)
 
 
 @pytest.mark.parametrize("noisy", [False, True], ids=["public", "noisy"])
-@pytest.mark.parametrize("name", sharing.WAYS)
+@pytest.mark.parametrize("name", views.WAYS)
 def test_the_same_memory_is_shared(name, noisy):
     """Broken variants: `given_back` without `may_share_memory`; `Box.shared` that copies."""
-    found = list(outcomes(sharing.WAYS[name], noisy=noisy))
+    found = list(outcomes(views.WAYS[name], noisy=noisy))
     assert all(same for _, same in found)
     kept = sum(not failure for failure, _ in found)
     assert kept > len(found) / 4 or name in REFUSED

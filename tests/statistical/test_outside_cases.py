@@ -91,9 +91,9 @@ CASES = [
     right("reported_mechanisms.py:same_sample_twice_repaired", MECHANISM),
     right("reported_mechanisms.py:nan_passes_clamp_repaired", {**MECHANISM, **STATED}, (0, 3)),
     right("reported_mechanisms.py:permute_and_flip_repaired", {"rho": 0.125, **STATED}),
-    right("default_epsilon.py:L", LONGER, silent=("does not depend on epsilon",)),
+    right("right_bandits.py:L", LONGER, silent=("does not depend on epsilon",)),
     right("local.py:LDPBandit", {**LONGER, "model": "local"}, (0, 3), silent=("cost inf",)),
-    right("slow.py:slow", {**LONGER, "budget": "smoke"}),
+    right("right_bandits.py:slow", {**LONGER, "budget": "smoke"}),
     right(
         "ordered_contexts.py:play", {**JOINT, "budget": "smoke", "runs": 800}, (0, 3), silent=(DIFFERENCE,)
     ),
@@ -184,7 +184,7 @@ def test_without_samples_no_leak_has_a_bound_within_its_claim(case):
 
 def test_without_samples_a_right_program_has_a_bound():
     """What shows that the test above can fail."""
-    assert epsilon_without_samples(right("default_epsilon.py:L", LONGER)) <= 1 + 1e-6
+    assert epsilon_without_samples(right("right_bandits.py:L", LONGER)) <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("name", ["ScaleOfTheMean", "RareRelease"])

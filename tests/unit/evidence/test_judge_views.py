@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.user_code import beside, factors, objects, scaled, shrinking, views
+from tests.user_code import factors, scaled, shrinking, views
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.evidence.judge import calls, loops, marks, values
@@ -255,12 +255,12 @@ def test_without_a_rule_such_a_table_has_a_bound(monkeypatch, tmp_path, rule, wr
 # ---------------------------------------------------------------- objects
 
 
-@pytest.mark.parametrize("text", objects.RIGHT.values(), ids=objects.RIGHT)
+@pytest.mark.parametrize("text", factors.OBJECTS.values(), ids=factors.OBJECTS)
 def test_a_scale_that_all_objects_share_is_one_number(text, tmp_path):
     assert bound(played(text, tmp_path)) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("text", objects.LEAKS.values(), ids=objects.LEAKS)
+@pytest.mark.parametrize("text", factors.OBJECTS_THAT_LEAK.values(), ids=factors.OBJECTS_THAT_LEAK)
 def test_a_scale_that_one_object_may_have_otherwise_is_seen(text, tmp_path):
     assert bound(played(text, tmp_path)) > 100
 
@@ -268,7 +268,7 @@ def test_a_scale_that_one_object_may_have_otherwise_is_seen(text, tmp_path):
 @pytest.mark.parametrize("name", ["another_call", "by_default", "from_above", "set_anew"])
 def test_without_the_rule_such_a_scale_is_one_number(monkeypatch, tmp_path, name):
     monkeypatch.setattr(calls.Calls, "is_single", lambda self, base, name: name == "scale")
-    assert bound(played(objects.LEAKS[name], tmp_path)) == pytest.approx(1.0)
+    assert bound(played(factors.OBJECTS_THAT_LEAK[name], tmp_path)) == pytest.approx(1.0)
 
 
 # Lists that shrink, and tables that calls fill: the judge of the language, without the black box.
@@ -454,24 +454,24 @@ def test_a_sign_is_no_number_that_scales_what_is_compared(monkeypatch):
 # ---------------------------------------------------------------- beside data, or where a list was
 
 
-@by_name(beside.RIGHT)
+@by_name(scaled.BESIDE)
 def test_public_numbers_beside_data_and_lists_keep_their_bound(play):
     assert of_function(play) == pytest.approx(1.0)
 
 
-@by_name((*beside.MIXED, *beside.ASKED))
+@by_name((*scaled.MIXED, *scaled.ASKED))
 def test_a_number_of_draws_is_one_wherever_it_stands(play):
     assert of_function(play) > 100
 
 
-@by_name([play for play in beside.MIXED[4:] if play is not beside.as_scale])
+@by_name([play for play in scaled.MIXED[4:] if play is not scaled.as_scale])
 def test_where_data_excuse_what_stands_beside_it_is_not_seen(monkeypatch, play):
     bare = property(lambda self: self.varies and not self.data)
     monkeypatch.setattr(Value, "bare", bare)
     assert of_function(play) == pytest.approx(1.0)
 
 
-@by_name(beside.ASKED)
+@by_name(scaled.ASKED)
 def test_where_what_may_be_a_list_is_one_it_is_not_seen(monkeypatch, play):
     monkeypatch.setattr(marks, "NUMBER", None)
     assert of_function(play) == pytest.approx(1.0)

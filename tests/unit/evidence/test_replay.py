@@ -12,7 +12,7 @@ from msgspec import structs
 
 from tests.user_code import bounded
 from tests.user_code import hidden as programs
-from tests.user_code.replays import gate, pick
+from tests.user_code.unshown import gate, pick
 from verifiable_dp.evidence.judge import language, neighbours, replay
 from verifiable_dp.evidence.judge.certificate import (
     Frame,

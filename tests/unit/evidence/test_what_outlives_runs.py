@@ -36,7 +36,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.user_code import begun, replays, seeded, unshown
+from tests.user_code import begun, seeded, unshown
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.judge import calls as calls_of_judge
@@ -785,7 +785,7 @@ def test_what_is_too_much_to_be_watched_may_be_lent(monkeypatch):
 
 
 def test_code_without_a_generator_may_be_forked():
-    program = Program(replays.pick, (2,), (0.0, 1.0), known=traced._known(replays.pick))
+    program = Program(unshown.pick, (2,), (0.0, 1.0), known=traced._known(unshown.pick))
     found = traced._searched(program, 1, math.inf, 0.0)
     assert Taken.NEVER_FORKED not in {premise.id for premise in found.bound().premises}
 

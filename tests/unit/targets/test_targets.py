@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tests.asking import audited
-from tests.user_code import first_told, modes, noise_imported, rewritten, seeded
+from tests.user_code import first_told, noise_imported, rewritten, seeded
 from verifiable_dp import InputError, audit
 from verifiable_dp.core import outputs
 from verifiable_dp.core.algorithm import Algorithm
@@ -1090,8 +1090,8 @@ def test_whether_it_asks_for_a_first_reward_is_tried(kind):
 
 
 def paying(name, **options):
-    payer = f"{modes.__name__}:{options.pop('payer', 'sample_reward')}"
-    return getattr(modes, name), GivenRole(1.0, reward=payer, **options)
+    payer = f"{first_told.__name__}:{options.pop('payer', 'sample_reward')}"
+    return getattr(first_told, name), GivenRole(1.0, reward=payer, **options)
 
 
 @pytest.mark.parametrize("name", ["greedy", "listed"])
