@@ -1,7 +1,7 @@
 """No right program of a user is ever accused, whatever its noise is made of.
 
 The programs are those of `tests/user_code/nulls`, which were written without a look at the auditor;
-`test_nulls_by_hand.py` checks that they are right. Each audit has a level of 1e-6. Negative controls: the
+The tests at the end check that they are right. Each audit has a level of 1e-6. Negative controls: the
 same audits refute twins of the same programs, with less noise or with one raw reward that decides.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from verifiable_dp.campaign.claim_index import claims
@@ -176,17 +176,6 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
     return register if number in stated(row.source.statement) else f"{register} ({row.source.statement})"
-
-
-def empty(found: Sequence[Json]) -> list[str]:
-    """Items with an empty cell."""
-    cells = ("claim", "says", "check", "verdict")
-    return [
-        f"{row['paper']}, {row['number']}"
-        for row in found
-        if not (row["entries"] and row["code"] and row["remark"])
-        or not all(entry[cell] for entry in row["entries"] for cell in cells)
-    ]
 
 
 def line(row: Json) -> str:

@@ -432,14 +432,6 @@ def test_the_inverse_inverts(epsilon, n, delta):
         assert shuffle.amplified(chosen, n, delta) <= epsilon * (1 + 1e-9)
 
 
-def test_on_its_domain_both_ways_agree():
-    n, delta = 10_000, 1e-5
-    for local in (0.1, 1.0, shuffle.domain(n, delta)):
-        epsilon = shuffle.amplified(local, n, delta)
-        assert shuffle.inverse(epsilon, n, delta) == pytest.approx(local)
-
-
-@pytest.mark.parametrize("call", [shuffle.amplified, shuffle.inverse])
 @pytest.mark.parametrize(
     ("name", "first", "n", "delta"),
     [
@@ -449,15 +441,15 @@ def test_on_its_domain_both_ways_agree():
         ("n must be at least 233", 0.1, 232, DELTA_OF_SHUFFLE),
         ("n", 0.1, 0, DELTA_OF_SHUFFLE),
         ("n", 0.1, 1000.5, DELTA_OF_SHUFFLE),
-        ("local|epsilon", 0.0, 1000, DELTA_OF_SHUFFLE),
-        ("local|epsilon", -1.0, 1000, DELTA_OF_SHUFFLE),
-        ("local|epsilon", float("inf"), 1000, DELTA_OF_SHUFFLE),
-        ("local must lie in .0, 1.46|epsilon must lie in .0, 0.83", 5.0, 1000, DELTA_OF_SHUFFLE),
+        ("local", 0.0, 1000, DELTA_OF_SHUFFLE),
+        ("local", -1.0, 1000, DELTA_OF_SHUFFLE),
+        ("local", float("inf"), 1000, DELTA_OF_SHUFFLE),
+        ("local must lie in .0, 1.46", 5.0, 1000, DELTA_OF_SHUFFLE),
     ],
 )
-def test_outside_the_domain_it_is_refused_in_one_line(call, name, first, n, delta):
+def test_outside_the_domain_it_is_refused_in_one_line(name, first, n, delta):
     with pytest.raises(InputError, match=name) as error:
-        call(first, n, delta)
+        shuffle.amplified(first, n, delta)
     assert "\n" not in str(error.value)
 
 

@@ -174,20 +174,6 @@ class Plan:
         return found
 
 
-class MadeElsewhere(Protocol):
-    """A sampler whose runs may be made in another process, which is asked for all parts at once."""
-
-    def elsewhere(
-        self,
-        pair: Given,
-        path: tuple[int, int],
-        sizes: tuple[int, int],
-        starts: tuple[int, int],
-        workers: int,
-    ) -> Iterator[tuple[int, Given]] | None:
-        """What is seen of the parts of `parts_of`, each with its number, in any order; None: made here."""
-
-
 def _elsewhere(
     sampler: Given,
     pair: Given,

@@ -188,7 +188,7 @@ class SymbolicDraw:
     Attributes
     ----------
     kind
-        One of `alignments.KINDS`.
+        Its law, see `judge.laws`; others have no price.
     value
         In the run that is traced.
     step
