@@ -154,13 +154,13 @@ def test_no_leak_is_mistaken_for_other_code(play):
     assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
 
 
-@pytest.mark.parametrize("play", inside(loops.RIGHT), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", inside(verdicts.RIGHT), ids=lambda f: f.__name__)
 def test_a_loop_that_is_always_entered_need_not_be_skipped(play):
     got = found(play, horizon=24, most=8)
-    assert (got.words(), got.epsilon()) == ("", pytest.approx(loops.RIGHT[play], rel=1e-9))
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(verdicts.RIGHT[play], rel=1e-9))
 
 
-@pytest.mark.parametrize("play", loops.LEAKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", verdicts.LEAKS, ids=lambda f: f.__name__)
 def test_a_loop_that_is_seldom_skipped_counts(play):
     assert found(play, horizon=24, most=8).epsilon() > 1 + 1e-3
 
