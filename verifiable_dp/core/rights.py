@@ -167,8 +167,7 @@ class SqliteCounter:
         with self._table() as base:  # a row that is not there counts as 0
             base.execute("insert or ignore into stamps values (?, '0')", (self._name,))
             change = "update stamps set value = ? where name = ? and value = ?"
-            done = base.execute(change, (str(new), self._name, str(expected))).rowcount == 1
-        return done
+            return base.execute(change, (str(new), self._name, str(expected))).rowcount == 1
 
 
 _PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
@@ -219,8 +218,6 @@ def _lock(handle: int) -> bool:
 # ---------------------------------------------------------------- processes
 
 _born: list[object] = [object()]  # changes in a child of a fork, whatever number its process has
-
-
 _rights: weakref.WeakSet[Right] = weakref.WeakSet()
 
 
