@@ -23,13 +23,7 @@ from verifiable_dp.api.naming import (
 from verifiable_dp.auditing import asking, rungs
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress, most_seconds, silent
-from verifiable_dp.auditing.request import (
-    AuditOptions,
-    AuditRequest,
-    Inputs,
-    Settings,
-    split,
-)
+from verifiable_dp.auditing.request import AuditOptions, AuditRequest, Inputs, Settings, split
 from verifiable_dp.auditing.rounds_of_testing import looks_of
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import InputError, Json, JsonValue

@@ -10,11 +10,7 @@ from verifiable_dp.api.naming import Declared, Sizes
 from verifiable_dp.auditing import asking, rungs
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.auditing.regret import regret_only
-from verifiable_dp.auditing.request import (
-    AuditRequest,
-    Settings,
-    check_known,
-)
+from verifiable_dp.auditing.request import AuditRequest, Settings, check_known
 from verifiable_dp.core import files, statefile, validate
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.rights import MOST_BYTES, Counter, located

@@ -12,9 +12,7 @@ from pathlib import Path
 from verifiable_dp.auditing import answers, asking, identity, resume
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress
-from verifiable_dp.auditing.request import (
-    AuditRequest,
-)
+from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue

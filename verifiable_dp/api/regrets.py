@@ -16,9 +16,7 @@ from verifiable_dp.auditing import asking, pilot_runs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
-from verifiable_dp.auditing.request import (
-    check_known,
-)
+from verifiable_dp.auditing.request import check_known
 from verifiable_dp.core import engine, simulation, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of

@@ -17,12 +17,7 @@ from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import regret_only
-from verifiable_dp.auditing.request import (
-    AuditRequest,
-    Inputs,
-    Settings,
-    promised,
-)
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Settings, promised
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm

@@ -14,11 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verifiable_dp.core.filled import note_placed
-from verifiable_dp.core.validate import (
-    Foreign,
-    Function,
-    InputError,
-)
+from verifiable_dp.core.validate import Foreign, Function, InputError
 from verifiable_dp.targets.source import code_of
 
 

@@ -7,11 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from verifiable_dp.core.validate import (
-    FloatArray,
-    Foreign,
-    IntArray,
-)
+from verifiable_dp.core.validate import FloatArray, Foreign, IntArray
 from verifiable_dp.targets.far import is_process
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.releases import ReleaseSampler

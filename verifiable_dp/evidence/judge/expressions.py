@@ -11,13 +11,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
-from verifiable_dp.evidence.judge.flow import (
-    COMPREHENSION,
-    Function,
-    bound,
-    of_constant,
-    parameters,
-)
+from verifiable_dp.evidence.judge.flow import COMPREHENSION, Function, bound, of_constant, parameters
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.trees import walk
