@@ -705,7 +705,28 @@ _DRAWS = ("uniform", "coin")
 _ROUNDS = 1e-9  # relative, more than floats round in any run
 
 
-class Term:
+class ForNumPy:
+    """What NumPy asks to compute with it."""
+
+    __slots__ = ()
+    world: Foreign
+
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
+        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
+        return self.world.arrays.calling(self.world, function, args, kwargs)
+
+
+def _by_bits(ufunc: np.ufunc) -> Foreign:
+    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
+
+
+class Term(ForNumPy):
     """A number of the traced code; see the module.
 
     Attributes
@@ -844,19 +865,11 @@ class Term:
     def __xor__(self, other: Foreign) -> Foreign:
         if nature(other) == "coin":
             return other.__xor__(self)
-        return self.world.arrays.on_arrays(self.world, np.bitwise_xor, "__call__", (self, other), None, {})
+        return self.__array_ufunc__(np.bitwise_xor, "__call__", self, other)
 
     __rxor__ = __xor__
-
-    def __and__(self, other: Foreign) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, np.bitwise_and, "__call__", (self, other), None, {})
-
-    __rand__ = __and__
-
-    def __or__(self, other: Foreign) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, np.bitwise_or, "__call__", (self, other), None, {})
-
-    __ror__ = __or__
+    __and__ = __rand__ = _by_bits(np.bitwise_and)
+    __or__ = __ror__ = _by_bits(np.bitwise_or)
 
     def __mod__(self, other: Foreign) -> Foreign:
         return _operate(remainder, self, other)
@@ -943,16 +956,6 @@ class Term:
     def __reduce_ex__(self, protocol: Foreign) -> Foreign:
         raise self.world.stop("numbers are written out")
 
-    def __array_ufunc__(
-        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(
-        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.calling(self.world, function, args, kwargs)
-
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
@@ -985,7 +988,7 @@ class Term:
         return getattr(self.public(f"we cannot bound how much .{name} of raw {{data}} changes"), name)
 
 
-class Lazy:
+class Lazy(ForNumPy):
     """A random number that is public once it is used for anything but what it was drawn for.
 
     Attributes
@@ -999,7 +1002,6 @@ class Lazy:
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
-    world: Foreign
     dtype = property(lambda self: np.dtype(self.kind))
 
     @property  # type: ignore[misc]
@@ -1010,16 +1012,6 @@ class Lazy:
     def plain(self) -> Foreign:
         """The number itself: it is public from here on."""
         raise NotImplementedError
-
-    def __array_ufunc__(
-        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(
-        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.calling(self.world, function, args, kwargs)
 
     def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_"):
