@@ -336,9 +336,7 @@ def _trial(table: FloatArray, bounds: tuple[float, float], form: Contexts | None
     moved = bounds[0] if table[0, 0] == bounds[1] else bounds[1]
     if form is None:
         return TablePair(table, 0, 0, moved, bounds)
-    row = table[0].copy()
-    row[0] = moved
-    return ContextPair.of_tables(form, table, 0, row)
+    return ContextPair.of_tables(form, table, 0, np.array([moved, *table[0][1:]]))
 
 
 def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
@@ -469,7 +467,6 @@ def second_look(case: PlayCase) -> None:
     """Neighbours that are searched for."""
     allowed, sizes = case.allowed, case.sizes
     search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= design.FEW_RUNS else 0)
-    pairs = case.pairs
     if not case.given and search:
         case.request.progress("search for the worst neighbours")
         case.finder.most, case.finder.dear, tune = search, case.dear, case.tune
@@ -481,7 +478,9 @@ def second_look(case: PlayCase) -> None:
         grouped = case.grouped(tuned)
         case.pairs += grouped
         # Of the others those that the first look ranked highest: the fewer pairs, the more runs for each.
-        pairs = [*case.last.best[:_AGAIN], *grouped] if case.last and tuned else pairs
+        pairs = [*case.last.best[:_AGAIN], *grouped] if case.last and tuned else case.pairs
+    else:
+        pairs = case.pairs
     # What tracing saw to cost too much will not be acquitted: nearly all runs go into its refutation.
     second = sizes("second", lambda: int((0.9 if case.suspected else 0.55) * allowed.left))
     if second > _least(case):
