@@ -19,7 +19,6 @@ from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
-    COMPARING,
     Ends,
     Term,
     World,
@@ -27,6 +26,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     nature,
     number,
 )
+from verifiable_dp.evidence.tracing.arrays import COMPARING
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 

@@ -26,7 +26,7 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.doors import is_own_class
 from verifiable_dp.evidence.judge.replay import Key
-from verifiable_dp.evidence.tracing.arrays import answers
+from verifiable_dp.evidence.tracing.arrays import OF_NUMBERS, answers
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
@@ -36,26 +36,12 @@ PREFIX = "verifiable_dp__"  # of names that are put into the traced code
 _TINY = 1e-9
 _LARGEST, _SMALLEST = 709.0, -744.0  # of which there are exponentials
 ARITHMETIC = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
+    **OF_NUMBERS,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "lshift": np.left_shift,
     "rshift": np.right_shift,
-}
-COMPARING = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
 }
 
 

@@ -1036,24 +1036,23 @@ def answers(kind: type, settle: str, more: Sequence[tuple[str, Foreign]] = ()) -
         setattr(kind, f"__{name}__", unary(of))
 
 
-_ARITHMETIC: Sequence[tuple[str, Foreign]] = (
-    ("add", np.add),
-    ("sub", np.subtract),
-    ("mul", np.multiply),
-    ("truediv", np.true_divide),
-    ("floordiv", np.floor_divide),
-    ("mod", np.remainder),
-    ("pow", np.power),
-)
-_COMPARISONS: Sequence[tuple[str, Foreign]] = (
-    ("lt", np.less),
-    ("le", np.less_equal),
-    ("gt", np.greater),
-    ("ge", np.greater_equal),
-    ("eq", np.equal),
-    ("ne", np.not_equal),
-    ("matmul", np.matmul),
-)
+OF_NUMBERS: dict[str, Foreign] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+}
+COMPARING: dict[str, Foreign] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
 _ASKED: Sequence[tuple[str, Foreign]] = (
     *(("float", float), ("int", int), ("index", operator.index), ("bool", bool)),
     *(("hash", hash), ("format", format), ("repr", repr)),
@@ -1065,9 +1064,9 @@ _ROUNDINGS: Sequence[tuple[str, Foreign]] = (
     ("ceil", np.ceil),
     ("trunc", np.trunc),
 )
-for _name, _ufunc in _ARITHMETIC:
+for _name, _ufunc in OF_NUMBERS.items():
     setattr(Noise, f"__r{_name}__", _binary(_ufunc, True))
-for _name, _ufunc in (*_ARITHMETIC, *_COMPARISONS):
+for _name, _ufunc in {**OF_NUMBERS, **COMPARING, "matmul": np.matmul}.items():
     setattr(Noise, f"__{_name}__", _binary(_ufunc, False))
 answers(Noise, "settle", _ROUNDINGS)
 
