@@ -296,7 +296,7 @@ def _why_the_test(request: pytest.FixtureRequest, again: str) -> list[str]:
 
 
 _NO_RERUN = (
-    "  its record cannot be re-run: a lambda, a closure, an object or pairs made inside a test exist only "
+    "  its record cannot be rerun: a lambda, a closure, an object or pairs made inside a test exist only "
     "inside that test, {}"
 )
 

@@ -58,7 +58,7 @@ def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester
         ["refuted: epsilon >= *, claimed 1 (expected not_refuted)", "*counterexample*data 0. against 1.*"]
     )
     result.stdout.fnmatch_lines(["*verifiable-dp verify *.json --rerun*"])
-    assert "cannot be re-run" not in result.stdout.str()
+    assert "cannot be rerun" not in result.stdout.str()
     record, request = sorted((pytester.path / "audits").glob("*.json"))
     assert request == beside(record)
     assert json.loads(record.read_text("utf-8"))["verdict"] == "refuted"
@@ -79,7 +79,7 @@ def test_a_refutation_can_be_expected(pytester):
     result.stdout.fnmatch_lines(
         [
             "*again: pytest test_it.py::test_right",
-            "  its record cannot be re-run: a lambda, a closure, * test_it.py::test_right",
+            "  its record cannot be rerun: a lambda, a closure, * test_it.py::test_right",
             "=* verifiable-dp: 2 audits in *.* s (*.* s of processor time) =*",
         ]
     )

@@ -71,7 +71,7 @@ CASES = [
     ),
     *(Case(f"generators.py:{name}", BANDIT) for name in ("twins", "known_seed")),
     Case("alias.py:asarray_alias", {**BANDIT, "budget": "smoke"}),
-    Case("laws.py:flat_window", MECHANISM, (0, 1, 3), said=("at the event tested",)),
+    Case("laws.py:flat_window", MECHANISM, (0, 1, 3), said=("at the tested event",)),
     Case("laws.py:play_many", BANDIT),
     Case("nothing_to_count.py:leak", COUNTED, (1,)),
     Case("batch_size_from_data.py:leak", COUNTED, (1,)),

@@ -78,7 +78,7 @@ class AuditOptions(TypedDict, total=False):
         Confidence of `epsilon_lower`, .95 by default.
     detect
         Factor above 1; 2 by default. Without an upper bound, the verdict is ``not_refuted`` only if the audit
-        would have refuted a true epsilon of this factor times the claim, at the event tested, with
+        would have refuted a true epsilon of this factor times the claim, at the tested event, with
         probability .95.
     mutants
         Whether to also test that the auditor of a catalogue algorithm catches its broken variants; True by

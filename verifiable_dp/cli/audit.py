@@ -385,7 +385,7 @@ def regret(
 def selftest(budget: str, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
     """Audit mechanisms whose true epsilon is known.
 
-    Each bound is shown next to the best bound possible with the same number of draws. Exit status: 0 if every
+    Shows each bound next to the best bound possible with the same number of draws. Exit status: 0 if every
     verdict is right, else 1.
     """
     import json

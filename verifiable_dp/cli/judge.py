@@ -36,7 +36,7 @@ from verifiable_dp.core.validate import Given
     type=click.Choice(["audit", "regret"]),
     default="audit",
     show_default=True,
-    help="Kind of record that each TARGET needs: of its privacy (audit) or of its regret.",
+    help="Kind of record that each TARGET needs: about its privacy (audit) or its regret.",
 )
 @origin_options
 @require_option

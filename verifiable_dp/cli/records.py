@@ -226,7 +226,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     for path, why in {**found.broken, **wrong}.items():
         aside(f"invalid: {path}: {why}")
     if not found.files and not found.broken:
-        raise InputError(f"record: no record below {str(folder)!r}")
+        raise InputError(f"record: no record found in {str(folder)!r}")
     count = f"{len(found.files)} of {len(found.files) + len(found.broken)} files are valid"
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
@@ -463,10 +463,10 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @click.option("--out", type=PATH, help="Write the page to this file (default FOLDER/index.html).")
 @key_option
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
-    """Write one page that shows all records below FOLDER.
+    """Write one page that shows all records in FOLDER and its subfolders.
 
     Every record is verified. Exit status: 2 if a record (with --key, also a signature) is invalid, else 0.
-    The page says which one, and why.
+    The page says which record is invalid, and why.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write
@@ -583,6 +583,6 @@ def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable
         if difference:
             from verifiable_dp.core.validate import InputError
 
-            raise InputError(f"{kind.what}: a re-run differs: {difference}")
+            raise InputError(f"{kind.what}: a rerun differs: {difference}")
     judged = f"{len(whole[kind.part])} {kind.items} judged again"
     return f"{kind.what}: digest holds, {judged}; {said_of(signed, again is not None, kind.numbers)}"

@@ -488,7 +488,7 @@ def write_request(new: RequestEntry, path: Path) -> None:
     from verifiable_dp.core.validate import InputError
 
     if os.path.lexists(path):
-        raise InputError(f"ask: {str(path)!r} already exists; it is not overwritten")
+        raise InputError(f"ask: {str(path)!r} already exists; we do not overwrite it")
     write_text(path, new.written())
     say(f"{new.digest}  {path}")
 

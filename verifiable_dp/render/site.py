@@ -92,7 +92,7 @@ def write(
         raise InputError(f"out: {str(place)!r} is not an empty folder")
     found = portfolio.find(source)
     if not found.records and not found.broken:
-        raise InputError(f"folder: no record below {str(source)!r}")
+        raise InputError(f"folder: no record found in {str(source)!r}")
     make_folder("out", place)
     here = _copied(found, place)
     made = docs.read(documents, source) if documents else []

@@ -129,7 +129,7 @@ def test_the_speed_of_the_machine_decides_nothing(clock):
 
 
 def test_a_re_run_of_a_capped_audit_says_the_same(clock, monkeypatch):
-    """A re-run has no cap: it takes the sizes, and that a cap has cut them, from the record."""
+    """A rerun has no cap: it takes the sizes, and that a cap has cut them, from the record."""
     monkeypatch.setattr(Clock, "perf_counter", lambda self: setattr(self, "now", self.now + 0.5) or self.now)
     record = audit(accusations.given, runs=1000).record
     assert "time limit of 300 seconds" in record["target"]["note"]
@@ -529,7 +529,7 @@ def test_so_does_what_the_other_checks_find(monkeypatch, record):
     validate(cut)
 
 
-# ---------------------------------------------------------------- re-runs of older records
+# ---------------------------------------------------------------- reruns of older records
 
 
 def test_a_rerun_by_a_later_version_compares_numbers_not_words(record, tmp_path):

@@ -144,9 +144,9 @@ def whole(*values):
         (setter("format", value="other"), "format"),
         (setter("version", value=2), "version 4, got 'verifiable-dp session', 2"),
         (setter("version", value="3"), "version"),
-        (setter("noise", value=None), "must hold"),
-        (lambda r: {**r, "extra": 1}, "must hold"),
-        (lambda r: dict(reversed(r.items())), "must hold"),
+        (setter("noise", value=None), "must contain"),
+        (lambda r: {**r, "extra": 1}, "must contain"),
+        (lambda r: dict(reversed(r.items())), "must contain"),
         (setter("algorithm", value="dp-see"), "dp-see"),
         (setter("algorithm", value="ucb1"), "ucb1"),
         (setter("algorithm", value=7), "algorithm"),
@@ -165,7 +165,7 @@ def whole(*values):
         (setter("rounds", value=6), "rounds"),
         (setter("rounds", value="5"), "rounds"),
         (setter("public", value=[]), "public must have the form"),
-        (setter("public", "epoch", value=None), "public must hold run, t, epoch, active"),
+        (setter("public", "epoch", value=None), "public must contain run, t, epoch, active"),
         (setter("public", "epoch", value=whole(10**6)), "public state is not valid"),
         (setter("public", "epoch", value=whole(3)), "block is not the one"),
         (setter("public", "epoch", value=whole()), "public.epoch must be an array of the form"),
@@ -185,15 +185,15 @@ def whole(*values):
         (setter("public", "run", value=whole(1)), "rounds"),
         (setter("public", "t", value=whole(10**9)), "block is not the one"),
         (setter("public", "t", value=whole(-5)), "block is not the one"),
-        (setter("private", value=None), "must hold"),
-        (setter("private", "run", value=None), "private must hold run"),
+        (setter("private", value=None), "must contain"),
+        (setter("private", "run", value=None), "private must contain run"),
         (setter("block", value=1), "block must be an object"),
         (setter("block", "done", value=-1), "block.done"),
         (setter("block", "done", value=10**6), "block.done"),
         (setter("block", "done", value=5.0), "block.done"),
         (setter("block", "done", value=None), "block.done"),
         (setter("block", "done", value=4), "rounds"),
-        (setter("block", "sums", value=NAN), "block.sums must not hold NaN"),
+        (setter("block", "sums", value=NAN), "block.sums must not contain NaN"),
         (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array of the form"),
         (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
         (setter("block", "sums", value=None), "block.sums must have the form"),
@@ -213,7 +213,7 @@ def test_a_nan_is_refused_where_a_fresh_session_has_none(saved, path):
         stored = record[part][field]
         bad = {**stored, "values": ["nan", *stored["values"][1:]]}
         forge(saved / "dp-ucb", path, setter(part, field, value=bad))
-        refused(path, f"{part}.{field} must not hold NaN")
+        refused(path, f"{part}.{field} must not contain NaN")
     estimate = json.loads((saved / "dp-nas").read_bytes())["public"]["estimate"]
     assert estimate["values"] == ["nan"]  # the rule has not halted
 

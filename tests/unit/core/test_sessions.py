@@ -570,7 +570,7 @@ class Turning(Tally):
 
 def test_a_memory_that_changes_its_type_is_refused(path):
     session = feed(Turning(2, 6).session(seed=0), 1)
-    with pytest.raises(InputError, match="private must keep the type Seen to be saved, got State"):
+    with pytest.raises(InputError, match="private must have the type Seen to be saved, got State"):
         session.save(path)
 
 

@@ -124,12 +124,12 @@ def test_a_wrong_proposal_is_refused(moves, most, said):
 def test_what_is_shown_must_be_what_was_said():
     """Else both sides may do alike what nobody has looked at."""
     found = tried(noisy_sum, {key(noisy_sum): Move(-1.0)}, shown=0.0)
-    assert found.wrong == "a run returns something other than the traced run"
+    assert found.wrong == "a run returns a different result from the traced run"
 
 
 def test_what_is_asked_for_must_not_follow_from_the_data():
     for program in (as_often_as_data, as_wide_as_data):
-        assert tried(program, {}).wrong == "a run on a neighbouring input asks for other draws"
+        assert tried(program, {}).wrong == "a run on a neighbouring input requests different draws"
         assert tried(program, {}, right=LEFT).wrong == ""
 
 

@@ -183,7 +183,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
 
 
 def test_what_was_checked_is_told():
-    """Replays need a re-run; of other bounds there is nothing to tell."""
+    """Replays need a rerun; of other bounds there is nothing to tell."""
     statistics = tracing(traced()).check(PrivacyClaim(1.0)).statistics
     assert examined(statistics) == "1 row of the proof checked, replays not repeated"
     founded = examined({**statistics, "premises": [*FOUNDED, {**FOUNDED[0], "tested_by": "tracing"}]})

@@ -66,7 +66,7 @@ def test_the_starter_is_written_once(tmp_path):
     path = starter(tmp_path / "declarations.toml")
     assert read(path) == {}
     path.write_text('unprotected_outputs = ["mine"]\n')
-    with pytest.raises(InputError, match="already exists; it is not overwritten"):
+    with pytest.raises(InputError, match="already exists; we do not overwrite it"):
         starter(path)
     with pytest.raises(InputError, match="already exists"):
         starter(tmp_path)
@@ -565,9 +565,7 @@ def test_the_line_says_what_was_not_checked(good):
     assert found.summary().startswith("record of another: digest and schema hold, ")
     assert found.summary().endswith("; no signature was looked for; the runs were not repeated")
     again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
-    assert again.summary().endswith(
-        "; signature holds: Ed25519 key sha256:1; re-run: every count is the same"
-    )
+    assert again.summary().endswith("; signature holds: Ed25519 key sha256:1; rerun: every count is the same")
     resumed = replace_of_files(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )

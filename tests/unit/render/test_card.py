@@ -738,8 +738,8 @@ def test_a_counterexample_of_another_instance_says_so():
     assert found.instance.endswith("horizon = 1000.")
     assert (
         of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8. "
-        "Utility was measured with other parameters: horizon 1024 (audited: 8), unless a check names its "
-        "own. This says nothing about the audited parameters."
+        "Utility was measured with different parameters: horizon 1024 (audited: 8), unless a check states "
+        "its own. This says nothing about the audited parameters."
     )
     record = load("ldp-linear-printed")
     for check in record["checks"]:
@@ -915,11 +915,11 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    assert '<a href="#hazards">8 questions</a> (4 can void the promise). 3 limits can void it, too.' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise). 3 limits can void it too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
     less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
-    assert less.endswith(f"(4 can void the promise: {grave}). 2 of 4 limits can void it, too.")
+    assert less.endswith(f"(4 can void the promise: {grave}). 2 of 4 limits can void it too.")
     # Where there is room.
     limits = "Production sampler, floating point and timing can void it whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
@@ -1139,9 +1139,9 @@ def test_a_ceiling_beside_weak_tests_says_what_to_report():
 def test_a_refutation_by_samples_says_how_often_those_are_wrong():
     """Control: a loss that was computed is not a matter of chance."""
     said = "it comes from sampled runs, which reject a true claim at most once in 1,000,000 audits."
-    assert of("ucb1").strength.words == f"Does not matter here: a counterexample decides; {said}"
+    assert of("ucb1").strength.words == f"Not relevant here: a counterexample decides; {said}"
     for name in ("dp-linear-printed", "shuffled-linear-printed"):
-        assert of(name).strength.words == "Does not matter here: a counterexample decides."
+        assert of(name).strength.words == "Not relevant here: a counterexample decides."
 
 
 def test_what_a_large_delta_means_is_said():
@@ -1280,9 +1280,9 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
     assert f"would have caught {least:.4g} from less noise" in words.interval(Record.of(record))
     unmeasured = Record.of(record | {"power": None})
     seen = f"{record['detectable']:.4g}"
-    assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
+    assert f"would have caught {seen} at the tested event" in words.interval(unmeasured)
     mark = strength.strength(unmeasured).mark
-    assert mark == f"a loss at the event tested is caught at epsilon {seen} or more"
+    assert mark == f"a loss at the tested event is caught at epsilon {seen} or more"
     bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
     assert decision(Record.of(bounded)).ratio == pytest.approx(1)
 
@@ -1591,8 +1591,8 @@ def test_regret_at_another_epsilon_is_on_the_first_screen():
     record = measured("ldp-lin-ucb", epsilon=50.0, delta=0.05, n_arms=5)
     found = summary_card.of(reviewed(record))
     assert found.instance.endswith(
-        "Regret was measured with other parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), arms 5 (2), "
-        "horizon 400 to 2000 (64), unless a check names its own. "
+        "Regret was measured with different parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), "
+        "arms 5 (2), horizon 400 to 2000 (64), unless a check states its own. "
         "This says nothing about the audited parameters."
     )
     assert dict(found.answers)["Held?"].endswith(" Regret checks at epsilon 50.")
