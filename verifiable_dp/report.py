@@ -180,7 +180,7 @@ class Report:
 
     @property
     def epsilon_upper(self) -> float | None:
-        """Upper bound on the true epsilon; None if none was proved. `record` says under which premises."""
+        """Upper bound on the true epsilon; None if none was proved. `record` contains its premises."""
         found = self.parsed.epsilon_upper
         return None if found is None else float(found.epsilon)
 

@@ -332,8 +332,8 @@ def errata(
 ) -> None:
     """Show statements in the papers that fail as printed.
 
-    Each statement holds once corrected. Without a NAME, shows all of them. Exit status: 1 if the evidence
-    does not confirm one of them, else 0.
+    Each statement holds once it is corrected. Without a NAME, shows all of them. Exit status: 1 if the
+    evidence fails to confirm one of them, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -405,8 +405,8 @@ def mutants(
 ) -> None:
     """Audit broken variants of the algorithms, and count those caught.
 
-    With --reports, adds the results of each algorithm to its record in that folder. This changes the digest
-    of the record, so sign it again.
+    With --reports, adds the results of each algorithm to its record in that folder. This changes the record's
+    digest, so sign it again.
 
     Exit status: 1 if a missed variant has a true epsilon of at least 1.25 times the claim, else 0. With
     --against: 3, and nothing is written, if a variant caught in the older table is missed now.

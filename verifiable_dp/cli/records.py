@@ -56,9 +56,9 @@ key_option = click.option(
 def init(path: Path | None, github: bool) -> None:
     """Write a template for your declarations, or a workflow.
 
-    The template goes to PATH (default declarations.toml); describe your deployment in it. If PATH ends in
+    Writes the template to PATH (default declarations.toml); describe your deployment there. If PATH ends in
     .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
-    With --github, write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
+    With --github, writes a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
     lists under [tool.verifiable-dp]. Existing files are not overwritten.
     """
     from verifiable_dp.campaign import settings
@@ -81,8 +81,8 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     """Add declarations of your deployment to a record.
 
     No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
-    declarations in RECORD. Otherwise only the digest changes. RECORD itself is never overwritten, because
-    others may hold its digest or signature.
+    declarations in RECORD. Nothing else in the record changes, except its digest. RECORD itself is never
+    overwritten, because others may have its digest or signature.
     """
     from verifiable_dp.report import Report
 

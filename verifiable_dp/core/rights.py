@@ -65,7 +65,7 @@ _LONGEST = 1 << 10  # bytes of a counter's file
 
 
 class FileCounter:
-    """A counter in its own file: keep it on a different disk from the sessions and out of their backups.
+    """A counter in its own file: keep it on a different disk from the sessions, and out of their backups.
 
     Parameters
     ----------

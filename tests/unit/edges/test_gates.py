@@ -346,8 +346,8 @@ UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
             variants([HIT], row("w", "within_the_claim"), row("u", "undecided"), caught=(0, 0)),
             "1 of 1",
             [],
-            f"1 of its 1 broken variants. {SUITE} 2 broken variants: 1 within the claim, 1 undecided, 0 missed. "
-            f"{UNDECIDED}",
+            f"1 of its 1 broken variants. {SUITE} 2 broken variants: 1 within the claim, 1 undecided, 0 "
+            f"missed. {UNDECIDED}",
         ),
     ],
 )
