@@ -448,7 +448,7 @@ class AuditRequest:
         told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
-                "model joint and protects need contexts: the dimension of a user's context, such as 5"
+                "model joint and protects need contexts: give the dimension of a user's context, such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
             raise InputError("model local works only without contexts: a report is about one reward")

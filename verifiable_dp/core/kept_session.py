@@ -57,7 +57,7 @@ def resumed(turns: Turns, stored: JsonDict) -> Moment:
     block = fields_of("block", stored["block"])
     plan = _plan(query)
     if {key: block.get(key) for key in plan} != plan:
-        raise InputError("session: the saved block is not the one that follows from the public state")
+        raise InputError("session: the saved block does not follow from the public state")
     done = block.get("done")
     if type(done) is not int or not 0 <= done < max(int(query.rounds[0]), 1):
         raise InputError(f"session: block.done must lie within the block, got {done!r}")

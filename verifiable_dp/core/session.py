@@ -27,7 +27,7 @@ class Session:
     Parameters
     ----------
     algorithm
-        Any algorithm of the catalogue, or your own.
+        Any algorithm in the catalogue, or your own.
     seed
         A whole number for a reproducible session; None draws secure noise through OpenDP.
     noise

@@ -87,7 +87,7 @@ def write(
     """
     source, place = Path(folder), Path(out)
     if place.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"out: {str(place)!r} is inside the folder of reports, and would become part of it")
+        raise InputError(f"out: {str(place)!r} is inside the report folder, and would become part of it")
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InputError(f"out: {str(place)!r} is not an empty folder")
     found = portfolio.find(source)
