@@ -744,7 +744,7 @@ def test_every_kind_of_score_scores_the_same():
 
 @pytest.mark.parametrize("value", [object(), {"x": {1, 2}}, np.array(["a"]), np.array([object()]), 1j, print])
 def test_other_things_are_refused(value):
-    with pytest.raises(TypeError, match="a checkpoint cannot hold"):
+    with pytest.raises(TypeError, match="a checkpoint cannot contain"):
         resume.packed(value)
 
 

@@ -109,10 +109,10 @@ def test_the_shift_that_hides_a_change_is_accepted_at_its_cost():
 @pytest.mark.parametrize(
     ("moves", "most", "said"),
     [
-        ({}, 1.0, "returns another value, although"),
-        ({0: 1.0}, 1.0, "returns another value, although"),  # the wrong sign
-        ({0: -0.999}, 1.0, "returns another value, although"),
-        ({0: -0.5}, 1.0, "returns another value, although"),  # in units of the scale
+        ({}, 1.0, "returns a different value, although"),
+        ({0: 1.0}, 1.0, "returns a different value, although"),  # the wrong sign
+        ({0: -0.999}, 1.0, "returns a different value, although"),
+        ({0: -0.5}, 1.0, "returns a different value, although"),  # in units of the scale
         ({0: -1.0}, 0.49, "costs more"),
     ],
 )
@@ -238,9 +238,9 @@ def told_of_the_sum(certificate, key, scale, unit=1, delta=1.0):
         (("laplace", 1.0, 1.0, 1.0), ""),  # and a smaller scale
         (("laplace", 4.0, 1.0, 1.0), "costs more"),  # a scale read double
         (("normal", 2.0, 1.0, 1.0), "costs more"),  # a cheaper law
-        (("laplace", 2.0, 0.5, 1.0), "returns another value, although"),  # data that weigh half
-        (("laplace", 2.0, 0.0, 1.0), "returns another value, although"),  # a sum that moves nothing
-        (("laplace", 2.0, -1.0, 1.0), "returns another value, although"),
+        (("laplace", 2.0, 0.5, 1.0), "returns a different value, although"),  # data that weigh half
+        (("laplace", 2.0, 0.0, 1.0), "returns a different value, although"),  # a sum that moves nothing
+        (("laplace", 2.0, -1.0, 1.0), "returns a different value, although"),
         (("laplace", 2.0, 1.0, 0.5), "by more than the certificate says"),  # a smaller range
     ],
 )

@@ -106,7 +106,7 @@ def test_what_gives_no_epsilon_is_refused(certificate):
 
 
 def test_a_bound_says_what_its_certificate_gives():
-    with pytest.raises(InputError, match="epsilon must be what the certificate gives"):
+    with pytest.raises(InputError, match="epsilon must be the certificate's epsilon"):
         UpperBound(0.4, 0.0, "certified", None, Method.STATES, (), sums([[1, 2, 1]]))
     with pytest.raises(InputError, match="scope must be"):
         bound(sums(), scope="always")

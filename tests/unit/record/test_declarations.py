@@ -227,10 +227,10 @@ def test_places_of_the_template_are_refused_all_at_once_in_a_file(tmp_path):
     """Control: the same keys in words of one's own, even those that the template suggests, are read."""
     path = tmp_path / "d.toml"
     path.write_text(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE), "utf-8")
-    with pytest.raises(InputError, match="still to be filled in") as error:
+    with pytest.raises(InputError, match="has not been filled in") as error:
         read(path)
     said = str(error.value)
-    assert said.count("still to be filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
+    assert said.count("has not been filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
     assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what is still")
     own = """
 expires = 2027-01-31

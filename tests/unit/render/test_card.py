@@ -404,8 +404,8 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants "
-        f"overlaps with these; it has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
+        "This audit caught 15 of its 15 broken variants. The catalogue's suite overlaps with "
+        f"these. Of its {len(rows)} broken variants: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -423,7 +423,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
     assert "This audit caught 11 of its 12 broken variants. " in page
-    assert "overlaps with these; it has 43: " in page
+    assert "overlaps with these. Of its 43 broken variants: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -1354,7 +1354,7 @@ def test_counts_of_what_is_open_agree_on_a_page():
     states = [row["status"] for row in whole.blocks["hazards"]]
     holes, still = states.count("hole"), states.count("open")
     assert holes == 2
-    assert f" {holes} hole, {still} open, " in text
+    assert f" {holes} holes, {still} open, " in text
     assert f"<summary>{still} that are open, {holes} holes</summary>" in page
     every = questions.answers(whole)
     missing = sum(not one.given for one in every)
@@ -1442,8 +1442,8 @@ def test_tests_that_saw_no_output_change_show_nothing():
 @pytest.mark.parametrize(
     ("k0", "k1", "expected"),
     [
-        (9, 8, "The event tested happened in every run, so sampling shows nothing."),
-        (0, 0, "The event tested happened in no run, so sampling shows nothing."),
+        (9, 8, "The tested event happened in every run, so sampling shows nothing."),
+        (0, 0, "The tested event happened in no run, so sampling shows nothing."),
         (9, 7, "Sampling shows no difference between the inputs that we tried."),
     ],
 )

@@ -193,9 +193,9 @@ def replaced_checks(record, checks):
 @pytest.mark.parametrize(
     ("seen", "said"),
     [
-        (1.0, "Any epsilon above 1 at the event"),
+        (1.0, "Any epsilon above 1 at the tested event"),
         (0.9, "Any epsilon above 1"),
-        (1.8, "Epsilon 1.8 at the event"),
+        (1.8, "Epsilon 1.8 at the tested event"),
     ],
 )
 def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said):
