@@ -353,7 +353,7 @@ def errata(
             say(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
                 say(f"    {words.line(Check.read(check))}")
-            say(f"  right: {row['right']}")
+            say(f"  corrected: {row['right']}")
             for check in row["checks_of_right"]:
                 say(f"    {words.line(Check.read(check))}")
     if json_path is not None:
