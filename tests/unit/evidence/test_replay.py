@@ -144,10 +144,10 @@ def test_another_uniform_number_must_do_what_is_said_of_it():
     one, u = key(by_a_uniform), np.random.Generator(np.random.Philox(SEED)).random()
     there = 1 / (1 + (1 - u) / u * np.e)
     assert tried(by_a_uniform, {one: Move(-1.0, there, "logistic")}).wrong == ""
-    assert "another value, although" in tried(by_a_uniform, {one: Move(-1.0, u, "logistic")}).wrong
+    assert "a different value, although" in tried(by_a_uniform, {one: Move(-1.0, u, "logistic")}).wrong
     assert "costs more" in tried(by_a_uniform, {one: Move(-1.0, there, "no law")}).wrong
     # Nothing takes its place.
-    assert "another value, although" in tried(by_a_uniform, {one: Move(-1.0)}).wrong
+    assert "a different value, although" in tried(by_a_uniform, {one: Move(-1.0)}).wrong
 
 
 def test_a_move_that_the_run_does_not_come_to_says_nothing():

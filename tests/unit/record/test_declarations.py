@@ -231,7 +231,7 @@ def test_places_of_the_template_are_refused_all_at_once_in_a_file(tmp_path):
         read(path)
     said = str(error.value)
     assert said.count("has not been filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
-    assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what is still")
+    assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what has not been filled in")
     own = """
 expires = 2027-01-31
 actors = [{ role = "reader", trusted = false, assumption = "sees all actions" }]
