@@ -610,7 +610,7 @@ def test_what_a_thread_or_a_context_keeps_is_not_that_of_others(release, monkeyp
     found = explore(program, 1)
     assert found.epsilon() == pytest.approx(0.5)
     assert (
-        "a replay on plain code: a run returns something other" in confirmed(program, 1, found, 0.0).failure
+        "a replay on plain code: a run returns a different result" in confirmed(program, 1, found, 0.0).failure
     )
     monkeypatch.setattr(replay, "_elsewhere", lambda run: run())
     assert not confirmed(program, 1, found, 0.0).failure
@@ -620,7 +620,7 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     """Broken variant: it makes ready what later runs use, and nobody looks at what it returns."""
     program = Program(begun.by_the_first_run, (1,), (0.0, 1.0))
     begun.READY["yes"] = False
-    assert "the first run of a process gives other results" in explore(program, 1).failure
+    assert "the first run in a process gives different results" in explore(program, 1).failure
     begun.READY["yes"] = False
     monkeypatch.setattr(paths, "alike", lambda one, other: True)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
