@@ -194,7 +194,10 @@ def whole(*values):
         (setter("block", "done", value=None), "block.done"),
         (setter("block", "done", value=4), "rounds"),
         (setter("block", "sums", value=NAN), "block.sums must not contain NaN"),
-        (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array with the same form"),
+        (
+            setter("block", "sums", value={**NAN, "shape": [2, 1]}),
+            "block.sums must be an array with the same form",
+        ),
         (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
         (setter("block", "sums", value=None), "block.sums must have the same form"),
         (setter("block", "active", value=None), "block does not follow"),

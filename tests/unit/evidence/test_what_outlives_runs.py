@@ -610,7 +610,8 @@ def test_what_a_thread_or_a_context_keeps_is_not_that_of_others(release, monkeyp
     found = explore(program, 1)
     assert found.epsilon() == pytest.approx(0.5)
     assert (
-        "a replay on plain code: a run returns a different result" in confirmed(program, 1, found, 0.0).failure
+        "a replay on plain code: a run returns a different result"
+        in confirmed(program, 1, found, 0.0).failure
     )
     monkeypatch.setattr(replay, "_elsewhere", lambda run: run())
     assert not confirmed(program, 1, found, 0.0).failure
