@@ -335,7 +335,7 @@ def test_a_limit_leaves_the_timer_of_others_as_it_was():
 def test_the_runs_of_a_check_of_regret_are_those_of_its_page():
     page = (Path(__file__).parents[3] / "docs" / "check-regret.md").read_text("utf-8")
     words = (
-        "`--dp-budget standard` makes {standard} runs at every point instead of {quick}, and `thorough` makes"
+        "`--dp-budget standard` makes {standard} runs at each point instead of {quick}, and `thorough` makes"
     )
     assert f"{words} {{thorough}}.".format(**claims.RUNS) in " ".join(page.split())
 
