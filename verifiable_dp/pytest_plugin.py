@@ -395,7 +395,7 @@ def _check_known(function: Function[Report], fixture: str, options: JsonDict) ->
         if name not in known:
             near = [_OPTIONS.get(name.lower(), ""), *difflib.get_close_matches(name, known, n=1)]
             meant = next((f"; did you mean {word}?" for word in near if word in known), "")
-            raise UsageError(f"{fixture} takes no argument {name!r}{meant}")
+            raise UsageError(f"{fixture} does not take an argument {name!r}{meant}")
 
 
 _OPTIONS = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}

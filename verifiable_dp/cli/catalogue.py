@@ -392,7 +392,7 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the table and its page to this folder of reports, and update the records there.",
+    help="Write the table and its page to this report folder, and update the records there.",
 )
 def mutants(
     only: tuple[str, ...],

@@ -528,8 +528,8 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to the network, other processes or files (Linux; `best`: if "
-    "the system allows).",
+    help="Run your code without access to the network, other processes or files (Linux only; with "
+    "best, if the system allows it).",
 )
 
 
