@@ -2113,7 +2113,7 @@ FAULTS = (
         ("tests/unit/compliance/test_nist.py::test_a_hostile_file_is_refused_in_one_line",),
     ),
     Fault(
-        "a re-run is not compared",
+        "a rerun is not compared",
         f"{RECORD}/verify.py",
         "difference := first_difference(expected, found)",
         "difference := first_difference(expected, expected)",

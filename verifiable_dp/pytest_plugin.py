@@ -296,7 +296,7 @@ def _why_the_test(request: pytest.FixtureRequest, again: str) -> list[str]:
 
 
 _NO_RERUN = (
-    "  its record cannot be re-run: a lambda, a closure, an object or pairs made inside a test exist only "
+    "  its record cannot be rerun: a lambda, a closure, an object or pairs made inside a test exist only "
     "inside that test, {}"
 )
 
@@ -395,7 +395,7 @@ def _check_known(function: Function[Report], fixture: str, options: JsonDict) ->
         if name not in known:
             near = [_OPTIONS.get(name.lower(), ""), *difflib.get_close_matches(name, known, n=1)]
             meant = next((f"; did you mean {word}?" for word in near if word in known), "")
-            raise UsageError(f"{fixture} takes no argument {name!r}{meant}")
+            raise UsageError(f"{fixture} does not take an argument {name!r}{meant}")
 
 
 _OPTIONS = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}

@@ -209,7 +209,7 @@ def test_the_page_shows_the_results():
     assert numbers[:-1] == [counts(name) for name in MEASURED]
     assert numbers[-1] == [sum(column) for column in zip(*numbers[:-1], strict=True)]
     total = len(blind.rows(table=blind.MEASURED))
-    assert text.startswith(f"# Ten leaks and {total} programs,")
+    assert text.startswith(f"# A blind test: ten leaks and {total} programs\n")
     assert all(re.fullmatch(r"`[0-9a-f]{7}`", row[10]) for row in cells[:-1])
     missed = {
         row["file"]

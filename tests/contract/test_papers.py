@@ -96,7 +96,7 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     rates = [(row, entry) for row in rows() for entry in row["entries"] if "/rate-" in entry["claim"]]
     assert len(rates) > 40
     for row, entry in rates:
-        assert entry["says"].startswith("Ours, related to "), entry
+        assert entry["says"].startswith("Our own claim, related to "), entry
         assert "measure" in entry["says"], entry
         assert row["number"] in numbers(entry["says"].split(": ")[0]), (row["number"], entry)
     shown = {(SHORT[row["paper"]], row["number"]): {e["claim"] for e in row["entries"]} for row in rows()}
@@ -104,7 +104,9 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     assert not [claim for claim in shown["S1", "Algorithm 1"] if "dp-ucb" in claim]  # another paper's
     assert "dp-se-doubling/privacy" not in shown["S1", "Theorem 4.3"]  # whose proof has a remark on restarts
     says = {entry["claim"]: entry["says"] for row in rows() for entry in row["entries"]}
-    assert says["dp-se-doubling/privacy"].startswith("Ours, related to Theorem 4.1")  # it has no restarts
+    assert says["dp-se-doubling/privacy"].startswith(
+        "Our own claim, related to Theorem 4.1"
+    )  # it has no restarts
     assert says["dp-se/privacy"].startswith("as audited, epsilon = ")
     assert says["erratum bonus-step"].endswith(" Note: the end of (16), which the proof uses, still follows.")
     [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]

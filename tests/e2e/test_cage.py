@@ -352,7 +352,7 @@ def test_what_a_cage_refuses_to_the_code_is_a_lead(tmp_path):
         "lead",
         {"./settings.lock": "e" * 64},
     )
-    assert "asked for what its cage refuses ('settings.lock')" in done.stdout
+    assert "asked for something that its cage denies ('settings.lock')" in done.stdout
     again = run(tmp_path, "verify", "r.json", "--rerun", "--cage", "required")
     assert again.exit_code == 0, again.stderr
     done = run(tmp_path, "audit", "b.py:right", *options, "--json", "b.json")

@@ -144,7 +144,7 @@ def test_a_mechanism_in_c(scale, status, compiled, run):
         (["--exec", "no-such-program", "--epsilon", 1], "cannot be started"),
         (["--exec", "cat", "--epsilon", 1], "the first line must be"),
         (["--exec", "false", "--epsilon", 1], "exit status 1"),
-        (["--exec", "sleep 60", "--exec-timeout", 0.2, "--epsilon", 1], "gave no answer within 0.2 seconds"),
+        (["--exec", "sleep 60", "--exec-timeout", 0.2, "--epsilon", 1], "did not answer within 0.2 seconds"),
         (["--exec", "cat", "--arms", 2, "--epsilon", 1], "horizon must be given"),
         (
             ["--exec", "cat", "--arms", 2, "--horizon", 5, "--epsilon", 1, "--numerics"],

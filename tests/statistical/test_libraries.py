@@ -87,7 +87,7 @@ def test_gaussian_noise_has_its_delta_and_no_less():
 
 
 def test_draws_from_another_source_are_stated():
-    """OpenDP does not use the generator that it is given: no re-run, and no power from less noise."""
+    """OpenDP does not use the generator that it is given: no rerun, and no power from less noise."""
     draft = audit(mechanism("opendp", "discrete_laplace"))
     assert "draws from another source" in draft["target"]["note"]
     assert "we could not measure power" in draft["target"]["note"]

@@ -70,7 +70,7 @@ CASES = [
     ),
     *(Case(f"generators.py:{name}", BANDIT) for name in ("twins", "known_seed")),
     Case("leaking_bandits.py:asarray_alias", {**BANDIT, "budget": "smoke"}),
-    Case("leaking_bandits.py:flat_window", MECHANISM, (0, 1, 3), said=("at the event tested",)),
+    Case("leaking_bandits.py:flat_window", MECHANISM, (0, 1, 3), said=("at the tested event",)),
     Case("leaking_bandits.py:play_many", BANDIT),
     Case("reported_mechanisms.py:nothing_to_count", COUNTED, (1,)),
     Case("reported_mechanisms.py:scaled_by_size", COUNTED, (1,)),

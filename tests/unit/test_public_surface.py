@@ -243,7 +243,7 @@ SMALLEST = [
         lambda x: unpack("a", x, ZEROS[0]),
         3,
         pack("a", ZEROS[0], ZEROS[0]),
-        "must have the form that it has in a fresh session",
+        "must have the same form as in a fresh session",
     ),
     (lambda x: comparison.comparison("a", [1.0, 2.0], [x, 2.0], factor=1.0), -2.0, -1.9, "means above 0"),
     (lambda x: comparison.comparison("a", [x, 2.0], [1.0, 2.0], factor=1.0), -2.0, -1.9, "means above 0"),

@@ -1,6 +1,6 @@
 """Mechanisms of OpenDP as `release(data, size, rng)`: each claims epsilon 1 for data that differ by 1.
 
-OpenDP draws from the operating system's generator, not from `rng`: a re-run gives other counts, which the
+OpenDP draws from the operating system's generator, not from `rng`: a rerun gives other counts, which the
 audit notes.
 """
 

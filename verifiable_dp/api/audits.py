@@ -55,8 +55,8 @@ def audit(
 ) -> Report:
     """Test a privacy promise, and record the evidence.
 
-    Your own code runs in a child process, a copy of this one. Its changes do not reach this process, and
-    there is no verdict if the code ends the child process.
+    Your own code runs in a child process, which is a copy of this one. Its changes do not affect this
+    process. If the code ends the child process, there is no verdict.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def audit(
         values. The record contains these values, marked as declared.
     checkpoint
         File for finished steps: after an interruption, the same call continues from it. The file stays until
-        you remove it, so nothing is lost before you save the report. In a cage, we save no steps for an
-        algorithm of another package, because its code would have to write the file.
+        you remove it, so nothing is lost before you save the report. In a cage, we do not save steps for an
+        algorithm from another package, because its code would have to write the file.
     in_process
         Whether your own code runs in this process, for debugging; the record says so. The code also runs here
         if a child process cannot be started safely; the record says why.

@@ -45,7 +45,7 @@ def check_regret(
     progress: Progress = silent,
     **claims: Unpack[RegretOptions],
 ) -> Report:
-    """Test theorems about regret: those of a catalogue algorithm, or your own claims about any algorithm.
+    """Test the regret theorems of a catalogue algorithm, or your own claims about any algorithm.
 
     Without `bound`, `scaling` and `better_than` the claims are those of the catalogue algorithm's papers.
 

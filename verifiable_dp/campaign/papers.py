@@ -149,7 +149,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
 def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
     """Words after what they are about, with where they hold; if they are ours, they say so."""
     holds = f" Where: {domain}." if domain else ""
-    return f"{'Ours, related to ' if basis in _OURS else ''}{statement}: {words}{holds}"
+    return f"{'Our own claim, related to ' if basis in _OURS else ''}{statement}: {words}{holds}"
 
 
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
@@ -159,7 +159,7 @@ def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
         if row.source.paper == item.paper and item.number in named:
             yield {
                 "claim": f"erratum {row.name}",
-                "says": f"Printed: {row.printed} Right: {row.right}{note}",
+                "says": f"Printed: {row.printed} Corrected: {row.right}{note}",
                 "check": f"verifiable-dp errata {row.name}",
                 "verdict": _verdict(item.number, row, about.outcomes.get(row.name, "")),
             }

@@ -65,7 +65,7 @@ _LONGEST = 1 << 10  # bytes of a counter's file
 
 
 class FileCounter:
-    """A counter in its own file: keep it on a different disk from the sessions and out of their backups.
+    """A counter in its own file: keep it on a different disk from the sessions, and out of their backups.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class FileCounter:
         finally:
             os.close(handle)
         if len(found) > _LONGEST or not found.strip().isdigit():
-            raise InputError(f"counter: {self._path!r} must hold a whole number")
+            raise InputError(f"counter: {self._path!r} must contain a whole number")
         return int(found)
 
     def advance(self, expected: int, new: int) -> bool:

@@ -194,7 +194,7 @@ def rewards(name: str, value: Given, within: tuple[float, float], ndim: int | No
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{name} must have {ndim} dimensions, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must not hold NaN or infinite values")
+        raise InputError(f"{name} must not contain NaN or infinite values")
     low, high = within
     if array.size and (array.min() < low or array.max() > high):
         raise InputError(

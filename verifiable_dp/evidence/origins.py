@@ -72,8 +72,8 @@ def refused_by_cage(what: Sequence[str]) -> Check:
     """A check that says what a cage refused to the code, which may go on otherwise without it."""
     named = _first_of([*map(repr, what)])
     doubt = (
-        f"the code asked for what its cage refuses ({named}), and may behave differently where it gets it; "
-        "remove that from the code, or audit it without a cage (--cage none)"
+        f"the code asked for something that its cage denies ({named}), and may behave differently without a "
+        "cage; remove that from the code, or audit it without a cage (--cage none)"
     )
     return Check.of("refused by the cage", KIND, {"doubts": [doubt]})
 
@@ -83,8 +83,8 @@ def withheld(names: Sequence[str]) -> Check:
     named = _first_of(names)
     doubt = (
         f"the code asked for variables that we hide from it ({named}), because they look like secrets or "
-        "steer a job, and may behave differently where it gets them; give them other names, or unset them "
-        "for the audit if production has none (env -u NAME)"
+        "control a job, and may behave differently where it gets them; give them other names, or unset them "
+        "for the audit if they do not exist in production (env -u NAME)"
     )
     return Check.of("hidden variables", KIND, {"doubts": [doubt]})
 
@@ -93,8 +93,9 @@ def unloaded(names: Sequence[str]) -> Check:
     """A check that says which modules the code imports and goes on without."""
     named = _first_of(names)
     doubt = (
-        f"the code imports what is there and could not be loaded ({named}), goes on without it, and may "
-        "behave differently where it is loaded; install what it needs, mend it, or remove the import"
+        f"the code imports modules that exist but could not be loaded ({named}), continues without them, and "
+        "may behave differently where they can be loaded; install what they need, fix them, or remove the "
+        "imports"
     )
     return Check.of("modules that were not loaded", KIND, {"doubts": [doubt]})
 
@@ -103,8 +104,9 @@ def beside_program(names: Sequence[str]) -> Check:
     """A check that says what the code looks for beside the program that was started, which here is ours."""
     named = _first_of(names)
     doubt = (
-        f"the code looks beside the program that was started (sys.argv[0], __main__) for {named}; here that "
-        "program is verifiable-dp, and in production it may find another file; look beside __file__"
+        f"the code looks for {named} next to the program that was started (sys.argv[0], __main__); here that "
+        "program is verifiable-dp, and in production the code may find a different file; look next to "
+        "__file__ instead"
     )
     return Check.of("files beside the program", KIND, {"doubts": [doubt]})
 
@@ -112,7 +114,7 @@ def beside_program(names: Sequence[str]) -> Check:
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"
-    return Check.of("decisions by raw data", KIND, {"doubts": [doubt]})
+    return Check.of("decisions based on raw data", KIND, {"doubts": [doubt]})
 
 
 def failures(doubts: Sequence[str]) -> Check:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LARGEST = 64 << 20  # bytes of a file
 _DIGITS = 300  # of a whole number: what reads it takes a float
 _DEEPEST = 64
-# What a re-run does not make: when and where it ran, and what others say or have tried.
+# What a rerun does not make: when and where it ran, and what others say or have tried.
 _FREE = ("provenance", "digest", "declarations", "kill_table")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
@@ -91,7 +91,7 @@ class Verified:
 def said_of(signature: str, rerun: bool, numbers: str = "count") -> str:
     """What is known of a signature, and whether a file was run again: what neither digest nor schema say."""
     signed = signature or "no signature was looked for"
-    return f"{signed}; {f're-run: every {numbers} is the same' if rerun else 'the runs were not repeated'}"
+    return f"{signed}; {f'rerun: every {numbers} is the same' if rerun else 'the runs were not repeated'}"
 
 
 Given = str | Path | Json
@@ -505,7 +505,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     given
         Path of the JSON file, or what `read` returned for it.
     rerun
-        A function that re-runs the record and returns the new one (`api.rerun`). Counts of the two must be
+        A function that reruns the record and returns the new one (`api.rerun`). Counts of the two must be
         equal, and other numbers as close as `first_difference` requires; provenance may differ. Without this
         function, the target's code is neither run nor imported.
 
@@ -522,7 +522,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
         if record["provenance"].get("code") != again["provenance"].get("code"):
             expected, found = _across_versions(expected), _across_versions(found)
         if difference := first_difference(expected, found):
-            raise InputError(f"record: a re-run differs: {difference}")
+            raise InputError(f"record: a rerun differs: {difference}")
     return Verified(record, count, rerun is not None)
 
 

@@ -168,7 +168,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if terse > 1:
         of_all = f"{left.grave} of " if terse < 3 else ""
         limits = many(left.count if of_all else left.grave, "limit")
-        return f"{asked}. {capital(of_all + limits)} can void {'it, too' if yours.grave else 'the promise'}."
+        return f"{asked}. {capital(of_all + limits)} can void {'it too' if yours.grave else 'the promise'}."
     return f"{asked}. {capital(grave)} can void {'it' if yours.grave else 'the promise'} whatever you answer."
 
 

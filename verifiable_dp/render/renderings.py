@@ -49,7 +49,7 @@ def render(
         Where it will be written, from which a page's links lead. Without it, and in another folder than the
         record's, a page links no other file.
     keys
-        With which the signature beside the record is checked.
+        With which the signature next to the record is checked.
 
     Raises
     ------

@@ -30,7 +30,7 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
     Raises
     ------
     InputError
-        If the record holds no request, as that of an older version or of a re-run.
+        If the record holds no request, as that of an older version or of a rerun.
 
     Source
     ------

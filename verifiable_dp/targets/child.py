@@ -161,7 +161,7 @@ def served(
             made = conduct(questions)
             questions.close()
     except EndedError as error:
-        raise InputError(str(error) or f"target: {how_ended(line.status)}; nothing was concluded") from None
+        raise InputError(str(error) or f"target: {how_ended(line.status)}; there is no verdict") from None
     return made, told(questions.ended, line.status)
 
 

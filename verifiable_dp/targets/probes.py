@@ -106,5 +106,5 @@ def _notes(repeatable: bool, carried: bool = False) -> tuple[str, ...]:
         return (CARRIED,)
     return (
         "not repeatable: the same generator gave different outputs; the target keeps state between runs or "
-        "draws from another source, so a re-run may give different counts",
+        "draws from another source, so a rerun may give different counts",
     )

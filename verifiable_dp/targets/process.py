@@ -249,10 +249,10 @@ class _Child:
                     return answer
                 searched = len(self._received)
                 if searched > _LARGEST:
-                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without an end of line")
+                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without a line break")
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise _LostError(f"gave no answer within {self._command.timeout:g} seconds")
+                    raise _LostError(f"did not answer within {self._command.timeout:g} seconds")
                 for key, _ in self._selector.select(left):
                     if key.fileobj is self._in:
                         pending = self._write(pending)

@@ -1,4 +1,4 @@
-"""The audit of a bandit of the catalogue that is told contexts: model, rungs, refusals, a re-run."""
+"""The audit of a bandit of the catalogue that is told contexts: model, rungs, refusals, a rerun."""
 
 import json
 from dataclasses import replace

@@ -1100,10 +1100,10 @@ def test_a_request_that_nobody_has_answered_is_not_replaced(project):
     for _ in range(2):
         status, _, aside = run("campaign", "c.toml", "--out", "out")
         assert status == 2
-        assert "has no answer, and asks something else (target.files.own.py is" in aside
+        assert "has not been answered, and asks a different question (target.files.own.py is" in aside
         assert "remove it, or name another folder with --out" in aside
         assert json.loads((place / "request.json").read_text())["digest"] == asked.digest
-    with pytest.raises(InputError, match="has no answer"):
+    with pytest.raises(InputError, match="has not been answered"):
         file.ask(folder / "c.toml", out="out")
     (place / "request.json").write_text("{}")  # whatever it asked
     assert run("campaign", "c.toml", "--out", "out")[0] == 2

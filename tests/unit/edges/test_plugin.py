@@ -178,8 +178,8 @@ def test_the_budget_of_a_regret_check(given, taken):
 def test_an_argument_that_there_is_not_is_refused(given, meant):
     with pytest.raises(TypeError) as error:
         plugin._audits(request())("dp-se", **{given: 2})
-    assert str(error.value) == f"privacy_audit takes no argument {given!r}{meant}"
-    with pytest.raises(TypeError, match=f"^regret_check takes no argument '{given}'"):
+    assert str(error.value) == f"privacy_audit does not take an argument {given!r}{meant}"
+    with pytest.raises(TypeError, match=f"^regret_check does not take an argument '{given}'"):
         plugin._regret_checks(request())("dp-se", **{given: 2})
 
 

@@ -610,7 +610,8 @@ def test_what_a_thread_or_a_context_keeps_is_not_that_of_others(release, monkeyp
     found = explore(program, 1)
     assert found.epsilon() == pytest.approx(0.5)
     assert (
-        "a replay on plain code: a run returns something other" in confirmed(program, 1, found, 0.0).failure
+        "a replay on plain code: a run returns a different result"
+        in confirmed(program, 1, found, 0.0).failure
     )
     monkeypatch.setattr(replay, "_elsewhere", lambda run: run())
     assert not confirmed(program, 1, found, 0.0).failure
@@ -620,7 +621,7 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     """Broken variant: it makes ready what later runs use, and nobody looks at what it returns."""
     program = Program(begun.by_the_first_run, (1,), (0.0, 1.0))
     begun.READY["yes"] = False
-    assert "the first run of a process gives other results" in explore(program, 1).failure
+    assert "the first run in a process gives different results" in explore(program, 1).failure
     begun.READY["yes"] = False
     monkeypatch.setattr(paths, "alike", lambda one, other: True)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
@@ -1120,13 +1121,16 @@ def test_what_a_traced_run_does_not_show_ends_the_bound(release, why):
         (unshown.in_an_assert_of_an_iterator, "raw rewards are returned"),
         (unshown.in_an_assert_of_a_property, "raw rewards are returned"),
         (unshown.in_an_assert_that_is_seldom_met, "raw rewards are returned"),
-        (unshown.in_an_assert_that_adds_more, "its bound is another one"),
+        (unshown.in_an_assert_that_adds_more, "its bound is different"),
     ],
 )
 def test_what_an_assert_does_is_left_out(release, why, monkeypatch):
     """Broken variant: asserts run wherever the code does."""
     program = Program(release, (1,), (0.0, 1.0))
     found = explore(program, 1).failure
-    assert found == f"the code does something else without its asserts, which python -O leaves out ({why})"
+    assert (
+        found
+        == f"the code behaves differently without its assert statements, which python -O removes ({why})"
+    )
     monkeypatch.setattr(paths, "asserts", lambda code: False)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)

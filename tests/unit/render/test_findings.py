@@ -193,9 +193,9 @@ def replaced_checks(record, checks):
 @pytest.mark.parametrize(
     ("seen", "said"),
     [
-        (1.0, "Any epsilon above 1 at the event"),
+        (1.0, "Any epsilon above 1 at the tested event"),
         (0.9, "Any epsilon above 1"),
-        (1.8, "Epsilon 1.8 at the event"),
+        (1.8, "Epsilon 1.8 at the tested event"),
     ],
 )
 def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said):
@@ -205,7 +205,7 @@ def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said)
 
 
 @pytest.mark.parametrize(
-    ("event", "said"), [(1.8, "; accepted because a loss of 1.8 at the event tested"), (4.0, "")]
+    ("event", "said"), [(1.8, "; accepted because a loss of 1.8 at the tested event"), (4.0, "")]
 )
 def test_a_weak_audit_says_what_it_was_accepted_for(event, said):
     """Variants need 4 times the claim, and the verdict rests on the event."""

@@ -120,7 +120,7 @@ def test_code_that_goes_on_without_a_part_of_it_is_a_lead(lazy, tmp_path):
     asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
     done = run(tmp_path, *asked, "--json", "r.json", "--request", "request.json")
     assert done.exit_code == 3, done.stderr
-    assert "imports what is there and could not be loaded (cuda), goes on without it" in done.stdout
+    assert "imports modules that exist but could not be loaded (cuda), continues without them" in done.stdout
     assert run(tmp_path, "verify", "r.json", "--source", ".").exit_code == 0
     assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
     (tmp_path / "needed.py").write_text("")

@@ -1211,7 +1211,7 @@ def test_arms_of_another_shape_are_refused():
 
 
 def test_a_child_that_tells_nothing():
-    with pytest.raises(InputError, match=r"target: .*; nothing was concluded"):
+    with pytest.raises(InputError, match=r"target: .*; there is no verdict"):
         line.told([], 1)
 
 

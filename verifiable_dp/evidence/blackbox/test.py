@@ -345,7 +345,7 @@ def rank(
     that of the bound that is looked for; see `events.choose`.
     """
     if not pairs:
-        raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
+        raise InputError("pairs must contain at least one pair of neighbouring inputs, got none")
     ranked = list(range(len(pairs)) if among is None else among)
     least = plan.keep if among is None else max(plan.keep, plan.finalists)
     few, most = max(8, plan.probe // 4), max(RANKED, plan.keep)

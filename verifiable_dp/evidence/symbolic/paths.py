@@ -292,7 +292,7 @@ _OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlie
 _SIZED = "{} changes with the size of the data or of the call, so a run depends on which sizes came before"
 
 _FIRST = "{} still contains what the first run stored, which may reveal that run's data"
-_COLD = "the first run of a process gives other results than later runs, because it sets {}"
+_COLD = "the first run in a process gives different results from later runs, because it sets {}"
 
 
 def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
@@ -323,7 +323,7 @@ def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
     return wrong
 
 
-_OPTIMISED = "the code does something else without its asserts, which python -O leaves out ({})"
+_OPTIMISED = "the code behaves differently without its assert statements, which python -O removes ({})"
 _DELTA = 1e-5
 
 
@@ -332,7 +332,7 @@ def _optimised(found: PathFound, bare: PathFound) -> PathFound:
     if bare.failure:
         return replace(found, failure=Failure(_OPTIMISED.format(bare.failure)), at=bare.at)
     if not math.isclose(found.epsilon(_DELTA), bare.epsilon(_DELTA)):
-        return replace(found, failure=Failure(_OPTIMISED.format("its bound is another one")))
+        return replace(found, failure=Failure(_OPTIMISED.format("its bound is different")))
     return found
 
 
