@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import os
 import random
 import sys
@@ -51,6 +52,8 @@ class Called(NamedTuple):
         Whether it was called for the code by Python's library, and asks the system.
     takes
         Whether it takes any argument.
+    code, at
+        Of the innermost function of the code, and its instruction: those in which it was called first.
     """
 
     module: str
@@ -59,9 +62,19 @@ class Called(NamedTuple):
     owner: type | None = None
     deep: bool = False
     takes: bool = True
+    code: CodeType | None = None
+    at: int = 0
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column at which the call ends in its file; None if Python keeps no positions."""
+        if self.code is None:
+            return None
+        _, line, _, column = next(itertools.islice(self.code.co_positions(), self.at // 2, None))
+        return None if line is None or column is None else (line, column)
 
 
-FAILED = Called("", "an import that fails")
+FAILED = Called("", "an import that fails")  # or is in a function
 
 
 class _Heard:
@@ -114,6 +127,7 @@ def _by_code(frame: FrameType | None) -> tuple[FrameType | None, FrameType | Non
 
 def _note(frame: FrameType, key: Foreign, what: Called) -> None:
     running = set[CodeType]()
+    key, what = (id(frame.f_code), frame.f_lasti, key), what._replace(code=frame.f_code, at=frame.f_lasti)
     at: FrameType | None = frame
     while at is not None:
         code = at.f_code

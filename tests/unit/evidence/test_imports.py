@@ -306,6 +306,16 @@ HEARD = {
         "from pathlib import Path\nC = 0.0 if Path('/x/y').exists() else 2.0",
         "C",
     ),
+    "a folder, beside a file": (
+        "from pathlib import Path\n"
+        "C = 2.0 * (Path.cwd().name != 'x') + 0 * len(Path(Path(__file__).resolve()).read_text())",
+        "C",
+    ),
+    "a folder that a function of the code's own is given": (
+        "from pathlib import Path\ndef read_text(name):\n    return float(name != 'x')\n"
+        "C = 2.0 * read_text(Path.cwd().name)",
+        "C",
+    ),
     "an option of a library": ("C = 0.0 if np.get_printoptions()['precision'] == 3 else 2.0", "C"),
 }
 
@@ -354,6 +364,21 @@ RIGHT |= {
         "C = 0.0 * len((P / Path(__file__).name).read_text()) + 2.0",
         "C",
     ),
+    "a file beside it, in one statement": (
+        "from pathlib import Path\n"
+        "C = 2.0 + 0.0 * len((Path(__file__).resolve().parent / Path(__file__).name).read_text())",
+        "C",
+    ),
+    "settings in a file that is opened": (
+        "import json\nwith open(__file__) as file:\n    C = 2.0 + 0.0 * len(json.dumps(file.read()))",
+        "C",
+    ),
+    "a file beside it, in a function": (
+        "def read():\n    with open(os.path.join(os.path.dirname(os.path.realpath(__file__)),\n"
+        "            os.path.basename(__file__))) as file:\n        return len(file.read())\n"
+        "C = 2.0 + 0.0 * read()",
+        "C",
+    ),
     "a set that is asked": ("A = set(['a', 'b'])\nC = 2.0 if 'a' in A else 0.0", "C"),
     "how many are in a set": ("C = float(len(set([1, 2])))", "C"),
     "an assert of a function that only looks": (
@@ -387,6 +412,11 @@ UNSWITCHED = {
         "ALL[0]()",
     ),
     "a name of the function's own": ("C = 2.0\ndef main():\n    C = []\n    C.append(0.0)", "C"),
+    "an attribute of objects of another class": (
+        "class G:\n    s = 1.0\n    def set_it(self, s):\n        self.s = s\n"
+        "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()",
+        "C.s",
+    ),
     "an object of a run": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\n    def reset(self):\n        self.s = 0.0",
         "K().s",

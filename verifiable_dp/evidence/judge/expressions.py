@@ -143,7 +143,7 @@ class Expressions(Calls):
             elif (kind, ref) == ENVIRONMENT:
                 found.append(Value(own=frozenset((ENVIRONMENT,))))
             elif (kind, ref) == GENERATOR and not called:
-                found.append(Value(own=frozenset((("draws", name),))))
+                found.append(values.of_generator(name))
             elif kind in ("instance", "class", "any", "function", "applied", "method"):
                 kept = self.stored(name)
                 if kept is not None or name in self.kept:

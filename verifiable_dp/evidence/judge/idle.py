@@ -38,9 +38,11 @@ class Idle(Libraries):
         self.names, self.attributes = set[str](), set[str]()
         self._code = {one.name: one for one in tree.body if isinstance(one, _NAMED)}
         self._methods = dict[str, list[ast.AST]]()
+        self._class_of = dict[ast.AST, str]()
         for kind in (one for one in walk(tree) if isinstance(one, ast.ClassDef)):
             for one in (one for one in kind.body if isinstance(one, FUNCTIONS)):
                 self._methods.setdefault(one.name, []).append(one)
+                self._class_of[one] = kind.name
 
     def of(self, module: types.ModuleType) -> Self | None:
         """What of another module is not settled; None of one that is installed."""
@@ -90,20 +92,22 @@ class Idle(Libraries):
             if name in self.scope.keys() - (local - declared) and not isinstance(self.scope[name], FIXED):
                 self.names.add(name)
             if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-                self._set_attribute(part, first=given[:1] == [name])
+                self._set_attribute(part, body if given[:1] == [name] else None)
 
-    def _set_attribute(self, node: Foreign, *, first: bool) -> None:
+    def _set_attribute(self, node: Foreign, method: ast.AST | None) -> None:
         """Keep an attribute of another module, of a class, or of an object that the module keeps."""
         owner = self.scope.get(node.value.id)
         other = self.of(owner) if isinstance(owner, types.ModuleType) else None
         if other is not None:
             other.names.add(node.attr)
-        if isinstance(owner, type) or (first and self._has(node.attr)):
+        if isinstance(owner, type) or (method is not None and self._has(node.attr, method)):
             self.attributes.add(node.attr)
 
-    def _has(self, attribute: str) -> bool:
-        """Whether an object that has this attribute is a global, or in one."""
+    def _has(self, attribute: str, method: ast.AST) -> bool:
+        """Whether an object that has this attribute, and may have the method, is a global, or in one."""
+        kind = self.scope.get(self._class_of.get(method, ""), object)
+        kind = kind if isinstance(kind, type) else object
         held = [*self.scope.values()]
         held += [one for v in held if isinstance(v, HELD) for one in (v.values() if type(v) is dict else v)]
-        objects = (one for one in held if not isinstance(one, (*FIXED, *HELD)))
+        objects = (one for one in held if isinstance(one, kind) and not isinstance(one, (*FIXED, *HELD)))
         return any(attribute in getattr(one, "__dict__", ()) or is_of(one, attribute) for one in objects)

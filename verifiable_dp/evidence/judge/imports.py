@@ -35,6 +35,7 @@ from verifiable_dp.evidence.judge.libraries import (
     HELD,
     INITIAL,
     MAKES,
+    OPENS,
     SIMPLE,
     head,
     is_installed,
@@ -45,7 +46,6 @@ from verifiable_dp.evidence.judge.trees import tree_of, walk
 
 _OF_STARTS = frozenset(("__name__", "__debug__", "__spec__", "__package__", "__doc__", "__builtins__"))
 _OF_PLACES = frozenset(("__file__", "__path__", "__cached__", "__loader__"))
-_OPENS = frozenset(("open", "read_text", "read_bytes"))
 _LOOKS = (isinstance, issubclass, callable, hasattr, all, any, math.isfinite, np.isfinite, np.all, np.any)
 _NAMED, _IMPORTS = (*FUNCTIONS, ast.ClassDef), (ast.Import, ast.ImportFrom)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
@@ -399,7 +399,7 @@ class Settled(Idle):
         what, given = self._found(node.func), [*node.args, *(one.value for one in node.keywords)]
         if self._strict and self._draws_of(node):
             return False
-        if getattr(node.func, "attr", getattr(node.func, "id", "")) in _OPENS and not self._placing:
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) in OPENS and not self._placing:
             return self._by_place(node)
         if self._strict and values.same(what, values.SETS) and node.args:
             return False

@@ -18,6 +18,7 @@ import heapq
 import inspect
 import itertools
 import math
+import random
 import sys
 import types
 from collections.abc import Iterable
@@ -494,6 +495,15 @@ def is_of_system(module: Foreign, name: str) -> bool:
         and (constant or isinstance(value, float | complex))
     )
     return not (told or same(value, (sys.maxsize, sys.float_info)))
+
+
+def of_generator(name: str) -> Value:
+    """What an attribute of a generator is: a method that draws, what its numbers come from, or its state."""
+    if name in ("bit_generator", "seed_seq"):
+        return Value(own=frozenset((GENERATOR,)))
+    kinds = (np.random.Generator, np.random.PCG64, np.random.RandomState, np.random.SeedSequence, random.Random)
+    drawing = any(callable(inspect.getattr_static(kind, name, None)) for kind in kinds)
+    return Value(own=frozenset((("draws", name),))) if drawing else UNKNOWN
 
 
 def dates(value: Foreign) -> bool:
