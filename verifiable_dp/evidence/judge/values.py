@@ -232,6 +232,7 @@ _PURE = frozenset(
     )
 )
 FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
+_GENERATORS = (np.random.Generator, np.random.PCG64, np.random.RandomState, np.random.SeedSequence)
 _RANDOM = ("numpy.random", "random", "_random", "secrets")
 # What finds or makes code, or looks at it: the bound ends where it is used.
 _REFLECTION = frozenset(
@@ -501,7 +502,7 @@ def of_generator(name: str) -> Value:
     """What an attribute of a generator is: a method that draws, what its numbers come from, or its state."""
     if name in ("bit_generator", "seed_seq"):
         return Value(own=frozenset((GENERATOR,)))
-    kinds = (np.random.Generator, np.random.PCG64, np.random.RandomState, np.random.SeedSequence, random.Random)
+    kinds = (*_GENERATORS, random.Random)
     drawing = any(callable(inspect.getattr_static(kind, name, None)) for kind in kinds)
     return Value(own=frozenset((("draws", name),))) if drawing else UNKNOWN
 
