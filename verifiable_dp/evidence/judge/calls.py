@@ -281,6 +281,10 @@ class Calls(Factors):
             return UNKNOWN
         if value is super:
             return Value(own=frozenset((("instance", None),)))
+        if not given.parts and values.is_state(value):
+            self.tell(node, outside.READS, f"what {name} gives without an argument")
+        if values.same(value, (np.shape, np.size, np.ndim)):
+            return Value(every.size, every.turn)
         if kind in ("makes_draws", "draws"):
             return self.draw("default_rng" if kind == "makes_draws" else name, given)
         if kind == "makes" and not refs - {OPAQUE}:

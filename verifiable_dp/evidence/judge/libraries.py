@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.core import pinned_source
-from verifiable_dp.core.asked import FAILED, Called, calls_at
+from verifiable_dp.core.asked import FAILED, OPENED, Called, calls_at, opening_at
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.trees import tree_of, walk
@@ -40,8 +40,8 @@ _ANSWER = frozenset(
         *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
     )
 )
-OPENS = frozenset(("open", "read_text", "read_bytes"))
 _PLACED = frozenset(("pathlib", "posixpath", "ntpath", "genericpath"))
+_RESOLVES = frozenset(("resolve", "realpath", "_path_normpath"))  # which follow links alone
 _LOCKS = frozenset(("allocate_lock", "RLock"))
 _SEEDING = frozenset(("__init__", "seed", "getrandbits"))  # how generators are made
 _UNSET = (np.empty, np.empty_like, np.ndarray)  # whose entries are what the memory held
@@ -75,17 +75,21 @@ class Libraries:
         left = [one for one in known if not self._allows(one)]
         return not left or all(self._allows(one, placing=one in _places(known)) for one in left)
 
+    def _opens(self, node: ast.Call) -> bool:
+        """Whether a call was heard to open a file."""
+        return (node.end_lineno, node.end_col_offset) in opening_at(self.file)
+
     def _allows(self, what: Called, *, placing: bool = False) -> bool:
         """Whether what a call gives follows from its arguments, or from files; leniently also from draws."""
-        if what.name == FAILED.name:
-            return False
+        if what.name in (FAILED.name, OPENED.name):
+            return what.name == OPENED.name
         first, _, last = what.name.partition(".")
         if what.owner is not None and issubclass(what.owner, MAKES):
             return not self._strict or what.name not in DRAWING
         thing = _named(what) if what.thing is None else what.thing
         root = (what.owner.__module__ if what.owner else values.home_of(thing)).partition(".")[0]
         if (what.deep or root in _PLACED) and (self._placing or placing):
-            return True
+            return not what.deep or (what.deep in _RESOLVES and what.name != "getcwd")
         if what.owner is not None:
             return not what.deep and (root in _READ_FILES | _ANSWER or values.is_pure(root))
         if root == "random" and last in _SEEDING:
@@ -149,18 +153,13 @@ class Libraries:
 def _places(known: Iterable[Called]) -> list[Called]:
     """Of calls, those that say where a file lies that is opened there: what is read there a record knows."""
     found, ends = list[Called](), {one: one.position or (0, 0) for one in known}
-    for opens in filter(_is_opening, ends):
+    for opens in (one for one in ends if one.name == OPENED.name):
         file = "" if opens.code is None else opens.code.co_filename
         calls = (one for one in walk(tree_of("".join(linecache.getlines(file)))) if isinstance(one, ast.Call))
         for call in (one for one in calls if (one.end_lineno, one.end_col_offset) == ends[opens]):
             span = (call.lineno, call.col_offset), ends[opens]
             found += [one for one, end in ends.items() if one.code is opens.code and span[0] <= end < span[1]]
     return found
-
-
-def _is_opening(what: Called) -> bool:
-    last = what.name.rpartition(".")[2]
-    return what.thing is open or (what.module.partition(".")[0] == "pathlib" and last in OPENS)
 
 
 def _named(what: Called) -> Foreign:

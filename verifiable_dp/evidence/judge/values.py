@@ -498,6 +498,11 @@ def is_of_system(module: Foreign, name: str) -> bool:
     return not (told or same(value, (sys.maxsize, sys.float_info)))
 
 
+def is_state(value: Foreign) -> bool:
+    """Whether a library's function gives what nothing tells it: a setting, as `decimal.getcontext` does."""
+    return kind_of(value) == "pure" and not isinstance(value, type)
+
+
 def of_generator(name: str) -> Value:
     """What an attribute of a generator is: a method that draws, what its numbers come from, or its state."""
     if name in ("bit_generator", "seed_seq"):
