@@ -873,6 +873,10 @@ def by_ten_today(data, rng):
     return noisy(data, rng) if pd.Timestamp("10:00").year < 9000 else data[0]
 
 
+def by_a_context(data, rng):
+    return noisy(data, rng) if decimal.getcontext().prec < 500 else data[0]
+
+
 UNTIL = pd.DataFrame({"end": np.array([0], "M8[D]")})
 
 
@@ -886,6 +890,7 @@ def by_a_query(data, rng):
         (by_this_year, "the clock (through dates of pandas)"),
         (by_ten_today, "the clock (through dates of pandas)"),
         (by_a_query, "the clock (through a method"),
+        (by_a_context, "what getcontext gives without an argument"),
         (by_name, "__name__"),
         (by_argument, "argv"),
         (by_imported_name, "arguments"),
@@ -898,6 +903,7 @@ def test_what_may_be_different_in_production_ends_the_bound(release, what, monke
     assert f"reads {what}" in explore(program, 1).failure
     monkeypatch.setattr(expressions, "_OF_MODULES", ())
     monkeypatch.setattr(values, "NOW", ())
+    monkeypatch.setattr(values, "is_state", lambda value: False)
     monkeypatch.setattr(expressions.values, "dates", lambda value: False)
     monkeypatch.setattr(expressions.values, "DATED_METHODS", frozenset())
     for place in (expressions.values, flow):
