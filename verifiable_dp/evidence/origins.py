@@ -68,12 +68,17 @@ def _first_of(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + ", ..." * (len(names) > 3)
 
 
+WRITABLE = "?mode=rw"  # ends the name of a database that the code opened to write, as SQLite's addresses do
+_READ_ONLY = "open a database that is only read with sqlite3.connect('file:NAME?mode=ro', uri=True), "
+
+
 def refused_by_cage(what: Sequence[str]) -> Check:
     """A check that says what a cage refused to the code, which may go on otherwise without it."""
     named = _first_of([*map(repr, what)])
+    database = _READ_ONLY if any(name.endswith(WRITABLE) for name in what) else ""
     doubt = (
         f"the code asked for what its cage refuses ({named}), and may behave differently where it gets it; "
-        "remove that from the code, or audit it without a cage (--cage none)"
+        f"{database}remove that from the code, or audit it without a cage (--cage none)"
     )
     return Check.of("refused by the cage", KIND, {"doubts": [doubt]})
 

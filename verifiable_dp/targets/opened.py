@@ -26,6 +26,7 @@ from types import CodeType, FrameType, ModuleType
 from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
 from verifiable_dp.core.steering import is_of_a_job
+from verifiable_dp.evidence.origins import WRITABLE
 from verifiable_dp.targets.cage import Walls
 from verifiable_dp.targets.source import file_digest
 
@@ -370,7 +371,8 @@ def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> No
         if event == "sqlite3.connect":  # it writes when it is asked to, of which nothing tells
             writes = not any(word in places[0] for word in _ONLY_READ)
             places = [one for one in map(_unquoted, places) if one not in ("", ":memory:")]
-        barred = [_name(one) for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
+        kind = WRITABLE if event == "sqlite3.connect" and writes else ""
+        barred = [_name(one) + kind for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
     if barred and _by_code(frame):
         _Listening.found |= {f"./{one}": REFUSED for one in barred}
 

@@ -49,6 +49,11 @@ _LARGEST = 1 << 28  # bytes of a line
 _QUOTED = 80  # characters of a line that an error quotes
 _OURS = (watch.NAME, watch.CAGED, plugins.ALLOWED)  # variables of the process of a target
 _GRACE = 0.5  # seconds that a process has to end by itself
+_LATE = (
+    "it must answer each line that it reads with one line, and flush its output; if it needs longer, allow "
+    "more with --exec-timeout SECONDS (in Python Exec(command, SECONDS))"
+)
+_ENDED = "it must go on reading until its input ends; start it by hand and give it a request to see why"
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,19 @@ def _of_environment(file: Path) -> bool:
 
 
 class _LostError(Exception):
-    """The process ended or did not answer in time; it may be started again."""
+    """The process ended or did not answer in time; it may be started again.
+
+    Parameters
+    ----------
+    how
+        What it did.
+    advice
+        What to do if it does so again.
+    """
+
+    def __init__(self, how: str, advice: str) -> None:
+        super().__init__(how)
+        self.advice = advice
 
 
 class _Child:
@@ -252,14 +269,14 @@ class _Child:
                     raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without an end of line")
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise _LostError(f"gave no answer within {self._command.timeout:g} seconds")
+                    raise _LostError(f"gave no answer within {self._command.timeout:g} seconds", _LATE)
                 for key, _ in self._selector.select(left):
                     if key.fileobj is self._in:
                         pending = self._write(pending)
                     elif key.fileobj is self._err:
                         self._drain()
                     elif not self._receive():
-                        raise _LostError(self._ending())
+                        raise _LostError(self._ending(), _ENDED)
         finally:
             if self._process.returncode is None and self._in in self._selector.get_map():
                 self._selector.unregister(self._in)
@@ -356,7 +373,7 @@ class _Pool:
             try:
                 child = self._start()
             except _LostError as error:
-                raise InputError(f"exec: the process {error}") from None
+                raise InputError(f"exec: the process {error}; {error.advice}") from None
             with self._lock:
                 self._idle.append(child)
         assert self._ready is not None
@@ -373,7 +390,9 @@ class _Pool:
             self.restarted = lost  # what ends each time on such a request is refused
             return answer
         except _LostError as error:
-            raise InputError(f"exec: the process {error} (we made the request twice)") from None
+            raise InputError(
+                f"exec: the process {error} (we made the request twice); {error.advice}"
+            ) from None
 
     def _ask(self, *request: Given) -> JsonDict:
         with self._lock:

@@ -17,6 +17,7 @@ import threadpoolctl
 
 from verifiable_dp import algorithms, auditors
 from verifiable_dp.core import files, paths
+from verifiable_dp.evidence import origins
 from verifiable_dp.targets import cage, line, opened
 from verifiable_dp.targets.source import file_digest
 
@@ -187,8 +188,8 @@ REFUSALS = {
     "os.chown(place / 'a.txt', 1, 1)": "a.txt",
     "os.setxattr(place / 'absent', 'user.x', b'1')": "absent",
     "os.removexattr(place / 'a.txt', 'user.x')": "a.txt",
-    "sqlite3.connect(place / 'a.txt')": "a.txt",
-    "sqlite3.connect(f'file:{place}/a%2Etxt', uri=True)": "a.txt",
+    "sqlite3.connect(place / 'a.txt')": "a.txt?mode=rw",
+    "sqlite3.connect(f'file:{place}/a%2Etxt', uri=True)": "a.txt?mode=rw",
     "sqlite3.connect(f'file:{place}/a.txt?mode=ro', uri=True)": "",
     "sqlite3.connect(':memory:')": "",
     "socket.getaddrinfo('localhost', 1)": "network",
@@ -204,7 +205,10 @@ def test_what_a_cage_refuses_is_noted(asked, place, tmp_path):
     for barred in (walls, cage.Walls()):
         with opened.noted(str(place), barred) as found:
             code(f"import contextlib\nwith contextlib.suppress(OSError):\n    thing = {asked}", **given)
-        assert opened.missed(found, opened.REFUSED) == (REFUSALS[asked].split() if barred is walls else [])
+        missed = opened.missed(found, opened.REFUSED)
+        assert missed == (REFUSALS[asked].split() if barred is walls else [])
+        (doubt,) = origins.refused_by_cage(missed).statistics["doubts"]
+        assert ("mode=ro" in doubt) == any("sqlite3" in asked for _ in missed)
         for name in ("new", "lock", "link"):
             with contextlib.suppress(OSError):
                 os.remove(place / name)
