@@ -262,17 +262,15 @@ def test_a_lost_process_is_started_again_and_asked_the_same(tmp_path, command):
 
 def test_no_answer_in_time(command):
     start = time.monotonic()
-    with pytest.raises(
-        InputError, match=r"gave no answer within 0\.3 seconds \(we made the request twice\); "
-    ) as error:
+    with pytest.raises(InputError, match=r"gave no answer within 0\.3 seconds \(we made the request twice\)"):
         release(command("for r in requests(): time.sleep(3600)", timeout=0.3))
-    assert "flush its output; if it needs longer, allow more with --exec-timeout SECONDS" in str(error.value)
     assert time.monotonic() - start < 1800  # and not the hour that the answer would take
 
 
 def test_a_process_that_neither_reads_nor_answers(command):
     large = np.zeros(200_000)  # far more than a pipe holds
-    with pytest.raises(InputError, match="gave no answer within"):
+    advice = "flush its output; if it needs longer, allow more with --exec-timeout SECONDS"
+    with pytest.raises(InputError, match=f"gave no answer within .*{advice}"):
         release(command("time.sleep(60)", timeout=0.3), large)
 
 
