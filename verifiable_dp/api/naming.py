@@ -9,7 +9,7 @@ from typing import TypedDict
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Function, Given, InputError, Json, instead
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.targets import guard, loaded, opened, source
+from verifiable_dp.targets import guard, loaded, source
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import load
@@ -40,7 +40,7 @@ def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given
         if not guard.Child.inside:
             return load(target, files), name
         source.find(target)
-        opened.forget()
+        loaded.forget()
         thing = load(target, files)
         loaded.check()
         return thing, name

@@ -599,7 +599,7 @@ def test_what_was_loaded_before_the_audit_counts_for_no_commit(reads, monkeypatc
     for target, more in ((module.release, {}), ("mine.py:release", {"in_process": True})):
         record = vdp.audit(target, **there, **more).parsed
         refuse_origins(record, reads)
-    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")
     known = vdp.audit("mine.py:release", **there).parsed
     RecordOrigin(commit=head(reads)).check(known)
     assert in_production(known, reads) == ("acceptable", False)
@@ -648,7 +648,7 @@ def test_modules_of_whoever_asks_are_not_those_of_the_code(folder, monkeypatch):
     changed.__file__, changed.scale = str(folder / "b.py"), 1.0
     monkeypatch.setitem(sys.modules, "b", changed)
     assert vdp.audit("a.py:right", epsilon=1.0, budget="smoke").verdict == "refuted"
-    monkeypatch.setattr(opened, "forget", lambda: None)
+    monkeypatch.setattr(loaded, "forget", lambda: None)
     monkeypatch.setattr(loaded, "check", lambda: None)  # what other tests have imported stays, too
     assert vdp.audit("a.py:right", epsilon=1.0, budget="smoke").verdict == "not_refuted"
 
@@ -854,7 +854,7 @@ def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
         (tmp_path / name / "svc/a.py").write_text(CODE.replace("import b\n", "").replace("b.scale", "1.0"))
     git(tmp_path / "checkout", "init", "-q")
     monkeypatch.chdir(tmp_path / "app/svc")
-    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")
     record = vdp.audit("a.py:right", epsilon=1.0, runs=400).parsed
     RecordOrigin(source=tmp_path / "app/svc").check(record)
     with pytest.raises(InputError, match="is only part of a repository, and the audit was in none"):
@@ -882,7 +882,7 @@ def test_a_record_says_in_which_folder_paths_began(path, folder, tmp_path, monke
     for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
         git(tmp_path, *command)
     monkeypatch.chdir(tmp_path / "svc")
-    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")
     record = vdp.audit("mine.py:release", runs=400, epsilon=1.0).parsed
     assert record.provenance.target.folder == folder
     said = "opens 'scale' from the folder in which it runs, 'svc' of its repository in this audit"

@@ -83,7 +83,7 @@ def test_a_module_in_the_place_of_one_of_python_is_what_runs(way, tmp_path, monk
     asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
     done = run(tmp_path, *asked)
     assert done.exit_code == 1, done.stderr
-    monkeypatch.setattr(opened, "_is_found_elsewhere", lambda name: False)
+    monkeypatch.setattr(loaded, "_is_found_elsewhere", lambda name: False)
     assert run(tmp_path, *asked).exit_code == 2
 
 

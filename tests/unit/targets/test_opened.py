@@ -80,6 +80,54 @@ def test_what_is_not_read_or_not_of_the_code_is_not_heard(place, tmp_path):
     assert found == none == {}
 
 
+LOOKS = {
+    "os.path.exists(place / 'a.txt')": "a.txt",
+    "(place / 'a.txt').is_file()": "a.txt",
+    "os.path.getsize(place / 'a.txt')": "a.txt",
+    "os.access(place / 'a.txt', os.R_OK)": "a.txt",
+    "os.path.exists(place / 'absent')": "absent",
+    "os.path.isdir(place / 'absent')": "absent",
+    "os.path.isdir(place)": "",
+    "os.listdir(place)": "b.txt",
+    "list(place.glob('*.txt'))": "b.txt",
+    "os.path.getmtime(place / 'a.txt')": "a.txt ./{place}/a.txt",
+    "(place / 'a.txt').stat()": "a.txt ./{place}/a.txt",
+    "os.path.realpath(place / 'a.txt')": "",
+    "(place / 'a.txt').resolve()": "",
+    "os.open('a.txt', os.O_WRONLY, dir_fd=folder)": "",
+    "os.stat('a.txt', dir_fd=folder)": "a.txt ./a.txt",
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_code_learns_of_a_file_without_opening_it_is_heard(look, place, monkeypatch):
+    """What is listed counts if git does not track it. Broken variant: only what is opened is heard.
+
+    Controls: where links lead, which are none; and what we ask.
+    """
+    monkeypatch.chdir(place.parent)
+    before = os.stat
+    folder = os.open(place, os.O_RDONLY)
+    with opened.noted(str(place), tracked=["a.txt"]) as found:
+        code(look, place=place, folder=folder)
+        files.way(str(place / "b.txt"))
+    os.close(folder)
+    assert os.stat is before
+    assert set(found) == set(LOOKS[look].format(place=place).split())
+    assert all((one == opened.NOWHERE) == name.startswith("./") for name, one in found.items())
+
+
+@pytest.mark.parametrize("ask", ["os.path.exists(path)", "Path(path).is_dir()", "os.listdir(path.parent)"])
+def test_whether_something_is_elsewhere_is_of_no_commit(ask, place, tmp_path):
+    """Control: folders that the repository is in."""
+    with opened.noted(str(place)):
+        code("os.path.isdir(place.parent)\nPath(place).resolve()", place=place)
+        assert opened.outside() == ""
+        with contextlib.suppress(OSError):
+            code(ask, path=tmp_path / "elsewhere" / "production")
+        assert opened.outside().startswith(str(tmp_path / "elsewhere"))
+
+
 def test_a_file_that_is_read_again_is_not_hashed_again(place, monkeypatch):
     hashed = []
     monkeypatch.setattr(opened, "file_digest", lambda path: hashed.append(path) or sha256("x"))
@@ -194,6 +242,11 @@ REFUSALS = {
     "sqlite3.connect(':memory:')": "",
     "socket.getaddrinfo('localhost', 1)": "network",
     "socket.socket(9999)": "network",
+    "os.access(place / 'a.txt', os.W_OK)": "a.txt",
+    "os.access(place / 'a.txt', os.R_OK)": "",
+    "os.mkfifo(place / 'new')": "new",
+    "os.path.exists(hidden / 'secret')": "../hidden/secret",
+    "[os.close(one) for one in os.openpty()]": "terminal",
 }
 
 
