@@ -159,7 +159,7 @@ def _requested(
     values = asking.of_audit(target, name_of(target), asked, given)
     files = values["target"]["files"]
     if isinstance(target, Exec) and files:
-        files |= tree(*target.files)
+        files |= tree(*target.files) | target.programs
     return asked, requests.made(values, read_declarations(declarations))
 
 

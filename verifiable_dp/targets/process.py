@@ -48,6 +48,8 @@ _DRAWS = 8192  # draws of a mechanism in a request
 _LARGEST = 1 << 28  # bytes of a line
 _QUOTED = 80  # characters of a line that an error quotes
 _OURS = (watch.NAME, watch.CAGED, plugins.ALLOWED)  # variables of the process of a target
+PROGRAM = "$"  # before the name of a program, among the digests of files that run
+_SCRIPTS, _LONGEST_PATH = 4, 4096  # scripts of which one runs the other; characters of a first line
 _GRACE = 0.5  # seconds that a process has to end by itself
 _LATE = (
     "it must answer each line that it reads with one line, and flush its output; if it needs longer, allow "
@@ -104,6 +106,24 @@ class Exec:
         if _INTERPRETER.fullmatch(Path(first).name):
             return () if ours and _is_script(program) else _run_by(Path(first).name, others)
         return (program,) if ours and program.is_file() and not _of_environment(program) else ()
+
+    @property
+    def programs(self) -> dict[str, str]:
+        """SHA-256 of the other programs that the system starts for it, by `PROGRAM` and their names.
+
+        Those are the first word's, and interpreters that scripts name, as they are found now.
+        """
+        found, word = dict[str, str](), self.arguments[0]
+        files = {one.resolve() for one in self.files}
+        for _ in range(_SCRIPTS):
+            place = shutil.which(word, path=environment_of_targets().get("PATH")) if word else None
+            if place is None:
+                break
+            program = Path(place).resolve()
+            if program not in files:
+                found[f"{PROGRAM}{program.name}"] = hashlib.sha256(program.read_bytes()).hexdigest()
+            word = _interpreter(program)
+        return found
 
     @property
     def file(self) -> Path | None:
@@ -165,6 +185,17 @@ def _is_script(file: Path) -> bool:
         return False
     with file.open("rb") as content:
         return content.read(2) == b"#!"
+
+
+def _interpreter(file: Path) -> str:
+    """What the first line of a script names to run it; empty of any other program."""
+    if not _is_script(file):
+        return ""
+    with file.open("rb") as content:
+        words = content.readline(_LONGEST_PATH).decode("utf-8", "replace").removeprefix("#!").split()
+    by_name = words[:1] and Path(words[0]).name == "env"
+    plain = (word for word in words[1:] if word[0] != "-" and "=" not in word)
+    return next(plain, "") if by_name else "".join(words[:1])
 
 
 def _of_environment(file: Path) -> bool:

@@ -829,7 +829,8 @@ def test_all_that_git_tracks_is_compared_of_a_command(tmp_path):
         checks = (("--commit", commit), ("--source", tmp_path / "checkout"))
         return {*of}, [run(code, "judge", f"../{name}", *one).stderr for one in checks]
 
-    assert judged("clean") == ({"mech.py", "."}, ["", ""])
+    python = f"${Path(sys.executable).resolve().name}"
+    assert judged("clean") == ({"mech.py", ".", python}, ["", ""])
     (code / "conf/params.json").write_text("[]")
     _, said = judged("changed")
     assert "with uncommitted changes (conf/params.json)" in said[0]
@@ -843,8 +844,36 @@ def test_all_that_git_tracks_is_compared_of_a_command(tmp_path):
     assert of == set()
     assert all("we cannot tell which code 'nice" in one for one in said)
     of, said = judged("outside", command=f"{sys.executable} {tmp_path}/checkout/mech.py")
-    assert of == {"mech.py"}
+    assert of == {"mech.py", python}
     assert all("we cannot tell which code" in one for one in said)
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_program_of_another_name_first_on_the_path_counts(script, tmp_path, monkeypatch):
+    """It may run anything. Broken variant: only files of the repository do. Control: the same one here."""
+    code, tools = tmp_path / "code", tmp_path / "tools"
+    code.mkdir()
+    tools.mkdir()
+    git(code, "init", "-q")
+    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=1))
+    git(code, "add", ".")
+    git(code, "commit", "-qm", "one")
+    python = Path(sys.executable).resolve()
+    other = f"#!/bin/sh\nexec {python} $*\n".encode() if script else python.read_bytes() + b"\0"
+    (tools / "python3").write_bytes(other)
+    (tools / "python3").chmod(0o755)
+    checks = (("--commit", head(code)), ("--source", code))
+    asked = ("audit", "--exec", "python3 mech.py", "--epsilon", 1, "--runs", 400, "--detect", 4)
+    where = os.environ["PATH"]
+    for name, path in (("other", f"{tools}{os.pathsep}{where}"), ("same", where)):
+        monkeypatch.setenv("PATH", path)
+        options = ("--request", f"../{name}/request.json", "--json", f"../{name}/record.json")
+        (tmp_path / name).mkdir()
+        assert run(code, *asked, *options).exit_code in (0, 1, 3)
+    for one in checks:
+        assert run(code, "judge", "../same", *one).stderr == ""
+        said = run(code, "judge", "../other", *one).stderr
+        assert "the python3 that ran the command is not the one found here" in said
 
 
 def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
