@@ -46,12 +46,22 @@ SOURCES = Kind(
 )
 
 
+# Names of checks.
+SEEDS, DECIDED, FAILED = "sources of randomness", "decisions by raw data", "runs that failed"
+_NO_BUDGET = "a larger --budget cannot help"
+ADVICE = {
+    SEEDS: f"draw from the rng that is passed, or seed from the system: default_rng(); {_NO_BUDGET}; if a "
+    "library such as OpenDP draws by itself and you trust the code, use --in-process",
+    DECIDED: "decide from released values only, or add noise to what decides here and release it; "
+    f"{_NO_BUDGET}",
+    FAILED: f"accept or refuse all data of one form and size alike; {_NO_BUDGET}",
+}
+NAMED = f"remove the cause that is named here; {_NO_BUDGET}"  # of other doubts
+
+
 def check(doubts: Sequence[str]) -> Check:
     """A check that says why what was found does not speak for the claim."""
-    return Check.of("sources of randomness", KIND, {"doubts": list(doubts)})
-
-
-FAILED = "runs that failed"  # the name of the check
+    return Check.of(SEEDS, KIND, {"doubts": list(doubts)})
 
 
 def unlike_elsewhere() -> Check:
@@ -117,7 +127,7 @@ def beside_program(names: Sequence[str]) -> Check:
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"
-    return Check.of("decisions by raw data", KIND, {"doubts": [doubt]})
+    return Check.of(DECIDED, KIND, {"doubts": [doubt]})
 
 
 def failures(doubts: Sequence[str]) -> Check:
