@@ -61,6 +61,36 @@ def check() -> None:
         _alone(f"the code imports {wanted}", wanted, [])
 
 
+class _Path(list[str]):
+    """The path on which modules are found, which hears code look into it.
+
+    Its first folder is that of the program that was started, which here is ours.
+    """
+
+    def __getitem__(self, index: Foreign) -> Foreign:
+        """As of any list."""
+        if not isinstance(index, slice):
+            _note_path()
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[str]:
+        """As of any list."""
+        _note_path()
+        return super().__iter__()
+
+
+def _note_path() -> None:
+    root, found = opened.here()
+    file = sys._getframe(2).f_code.co_filename
+    if root and not (is_installed(file) or paths.of_python(file)):
+        found["./sys.path"] = opened.BESIDE
+
+
+def hear_path() -> None:
+    """Note from now on that code asks in which folders modules are looked for."""
+    sys.path = _Path(sys.path)
+
+
 def forget() -> None:
     """Forget modules that are not installed, so that code that is loaded now reads their files, and is heard.
 
