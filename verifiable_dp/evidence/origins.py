@@ -119,7 +119,8 @@ def beside_program(names: Sequence[str]) -> Check:
     named = _first_of(names)
     doubt = (
         f"the code looks beside the program that was started (sys.argv[0], sys.path[0], __main__) for "
-        f"{named}; here that program is verifiable-dp, and in production it may find another file; look beside __file__"
+        f"{named}; here that program is verifiable-dp, and in production it may find another file; look "
+        "beside __file__"
     )
     return Check.of("files beside the program", KIND, {"doubts": [doubt]})
 
