@@ -26,7 +26,7 @@ from verifiable_dp.auditing.plans import Progress, most_seconds, silent
 from verifiable_dp.auditing.request import AuditOptions, AuditRequest, Inputs, Settings, split
 from verifiable_dp.auditing.rounds_of_testing import looks_of
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import InputError, Json, JsonValue
+from verifiable_dp.core.validate import InputError, Json, JsonValue, named_arguments
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.provenance import tree
@@ -43,6 +43,7 @@ from verifiable_dp.targets.process import Exec
 _FRESH_RUNS = 400_000  # of an audit; the start of a Python takes the time of some 8,000 plays
 
 
+@named_arguments
 def audit(
     target: Target,
     *,
@@ -122,6 +123,7 @@ def audit(
 CONDUCT = ("checkpoint", "request", "in_process", "cage")  # arguments of `audit` that say how, and not what
 
 
+@named_arguments
 def ask(
     target: Target,
     *,
@@ -151,7 +153,7 @@ def _requested(
     values = asking.of_audit(target, name_of(target), asked, given)
     files = values["target"]["files"]
     if isinstance(target, Exec) and files:
-        files |= tree(*target.files)
+        files |= tree(*target.files) | target.programs
     return asked, requests.made(values, read_declarations(declarations))
 
 
@@ -163,7 +165,7 @@ def question(target: Target | None, parameters: Json | None, options: AuditOptio
     InputError
         If one is out of range, or does not fit another.
     """
-    promise, inputs, settings = split("audit", options)
+    promise, inputs, settings = split(options)
     if not listed(target):
         inputs = replace(inputs, parameters=dict(mapping(parameters)))
     named = target if isinstance(target, str | Algorithm) else None

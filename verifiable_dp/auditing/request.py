@@ -155,18 +155,6 @@ class AuditOptions(TypedDict, total=False):
     cage: str
 
 
-def check_known(function: str, options: Json, known: type) -> None:
-    """Refuse names that are not options of a function.
-
-    Raises
-    ------
-    TypeError
-        As Python does for its own.
-    """
-    for name in options.keys() - known.__annotations__.keys():
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-
-
 @dataclass(frozen=True)
 class Promise:
     """The promise that is put to the test; what is None comes from the algorithm.
@@ -390,7 +378,7 @@ class Settings:
 _Part = TypeVar("_Part", Promise, Inputs, Settings)
 
 
-def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
+def split(options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
     """The three parts of what is asked; bounds, a timeout, a reward, … of None are the default ones.
 
     Raises
@@ -398,7 +386,6 @@ def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settin
     InputError
         If one is out of range.
     """
-    check_known(function, options, AuditOptions)
     usual = ("bounds", "timeout", "reward", "epsilon_parameter", "context_norm", "model", "protects")
     given: JsonDict = {
         name: value for name, value in options.items() if value is not None or name not in usual

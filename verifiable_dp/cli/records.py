@@ -359,6 +359,7 @@ def _verified(path: Path) -> Json:
 @main.command(
     section=RECORDS,
     examples=(
+        "render record.json --out record.html",
         "render record.json --to markdown",
         "render record.json --to sarif --out findings.sarif --to junit --out junit.xml",
     ),
@@ -366,10 +367,10 @@ def _verified(path: Path) -> Json:
 @click.argument("record", type=FILE)
 @click.option(
     "--to",
-    required=True,
     multiple=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia.",
+    help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia "
+    "(default: by the ending of --out).",
 )
 @click.option(
     "--out",
@@ -390,6 +391,11 @@ def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, k
     from verifiable_dp.render import renderings
 
     check_outputs(*out)
+    if not (to or out):
+        raise InputError(
+            f"--to must be one of {', '.join(renderings.formats())}; or write a file: --out record.html"
+        )
+    to = to or tuple(map(renderings.form_of, out))
     if "pdf" in to and not out:
         raise InputError("--out must be given: a terminal cannot show a PDF")
     if out and len(out) != len(to):

@@ -24,7 +24,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from verifiable_dp.core import paths, pinned_source
+from verifiable_dp.core import looked, paths, pinned_source
 from verifiable_dp.core.validate import Foreign
 
 _TOP, _IMPORTS, _FROZEN = "<module>", "<frozen importlib", "<frozen "
@@ -191,6 +191,10 @@ def _note_builtin(frame: FrameType, function: Foreign, deep: str = "") -> None:
 
 
 def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
+    if looked.stands(frame):
+        if event == "c_call" and argument is looked.what(frame) and frame.f_back is not None:
+            _heard(frame.f_back, event, argument)
+        return
     code = frame.f_code
     file = code.co_filename
     if event == "call":

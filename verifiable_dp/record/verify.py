@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files, plugins
-from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named, named_arguments
 from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
 from verifiable_dp.evidence.check import Check, in_words, judged, limits_of
@@ -497,6 +497,7 @@ def _listed(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
 
 
+@named_arguments
 def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:
     """Check a record: schema, digest, results (from their numbers) and verdicts (from the results).
 

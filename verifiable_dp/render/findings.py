@@ -256,7 +256,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
     elif found.privacy != "refuted" and found.faults:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
     if found.ground and found.short:
-        yield Finding(FindingCode.SHORT, strength.required(record), *place)
+        yield Finding(FindingCode.SHORT, strength.required(record), *place, todo=advice.short(record))
 
 
 _NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"

@@ -70,6 +70,8 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
     unknown = any(size is None for _, size in decided.passed)  # of a leak that passed
     ratio = math.inf if unknown else decided.ratio if record.verdict != "refuted" else 0.0
+    if record.plan.capped:
+        found.append(("The time limit made this audit smaller than its budget", "power"))
     if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
         found.append((capital(could_pass(record, ratio)), "power"))
     if record.verdict == "refuted" and not words.is_baseline(record):

@@ -573,5 +573,5 @@ def _facets(record: Record) -> dict[str, str]:
     }
 
 
-HTML = Rendering("html", lambda shown: render(shown.record, around=shown.around), linked=True)
+HTML = Rendering("html", lambda shown: render(shown.record, around=shown.around), linked=True, ending=".html")
 PACK = Rendering("pack", lambda shown: render_pack(shown.record, shown.around))

@@ -7,11 +7,15 @@ has to be what its path finds, once and in one place, and has to be there: code 
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import os
 import sys
+import sysconfig
 import typing
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -55,6 +59,83 @@ def check() -> None:
                 _alone(f"line {line} of {file!r} imports {one}", one, beside)
     for wanted in opened.asked():  # perhaps by a computed name
         _alone(f"the code imports {wanted}", wanted, [])
+
+
+class _Path(list[str]):
+    """The path on which modules are found, which hears code look into it.
+
+    Its first folder is that of the program that was started, which here is ours.
+    """
+
+    def __getitem__(self, index: Foreign) -> Foreign:
+        """As of any list."""
+        if not isinstance(index, slice):
+            _note_path()
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[str]:
+        """As of any list."""
+        _note_path()
+        return super().__iter__()
+
+
+def _note_path() -> None:
+    root, found = opened.here()
+    file = sys._getframe(2).f_code.co_filename
+    if root and not (is_installed(file) or paths.of_python(file)):
+        found["./sys.path"] = opened.BESIDE
+
+
+def hear_path() -> None:
+    """Note from now on that code asks in which folders modules are looked for."""
+    sys.path = _Path(sys.path)
+
+
+def forget() -> None:
+    """Forget modules that are not installed, so that code that is loaded now reads their files, and is heard.
+
+    For a process that is a copy of the one that asks: what that has imported may since have changed, in
+    memory or in its file. What this program itself needs stays: NumPy cannot be loaded twice.
+    """
+    importlib.invalidate_caches()
+    tops = {name.partition(".")[0] for name in sys.modules} - {"__main__", *paths.REQUIRED}
+    others = {top for top in tops if _is_found_elsewhere(top)}
+    theirs = {name for name, one in [*sys.modules.items()] if _is_theirs(one)}
+    for name in [*sys.modules]:
+        top = name.partition(".")[0]
+        if top in others or (top in tops and name in theirs):
+            del sys.modules[name]
+
+
+def ran_before() -> str:
+    """A file of no library that has run here, of whose changes nobody knows: of a script, tests, a notebook.
+
+    Empty if this process is a command of ours, and has run nothing else.
+    """
+    main = sys.modules["__main__"]
+    place = os.path.realpath(vars(main).get("__file__") or os.curdir)
+    scripts = {os.path.realpath(sysconfig.get_path("scripts", one)) for one in sysconfig.get_scheme_names()}
+    scripts.add(os.path.realpath(os.path.dirname(sys.executable)))
+    if not (paths.of_command() and (is_installed(place) or os.path.dirname(place) in scripts)):
+        return place
+    others = (one for one in [*sys.modules.values()] if one is not main and _is_theirs(one))
+    return next((str(vars(one).get("__file__") or next(iter(one.__path__))) for one in others), "")
+
+
+def _is_found_elsewhere(name: str) -> bool:
+    """Whether an import would find what is not installed, in the place of what was loaded."""
+    with suppress(Exception):  # whatever a finder makes of a name
+        for finder in (BuiltinImporter, FrozenImporter, PathFinder):
+            if (spec := finder.find_spec(name)) is not None:
+                place = spec.origin if spec.has_location else None
+                return place is not None and not is_installed(os.path.abspath(place))
+    return False
+
+
+def _is_theirs(module: object) -> bool:
+    known = vars(module) if isinstance(module, ModuleType) else {}
+    places = [known["__file__"]] if known.get("__file__") else [*known.get("__path__", ())]
+    return bool(places) and not any(is_installed(os.path.abspath(one)) for one in places)
 
 
 def _compare_installed(name: str, file: str) -> None:

@@ -192,6 +192,14 @@ def test_a_reason_that_was_noted_is_told(folder):
     assert len(second) < 600
 
 
+def test_a_record_alone_is_not_judged(folder):
+    record = next(folder.glob("*/record.json"))
+    with pytest.raises(
+        vdp.InputError, match="is a file; give the folder that holds the record and its request"
+    ):
+        judge(record)
+
+
 def test_a_record_that_does_not_hold_is_named(folder):
     path = folder / "02-a/record.json"
     path.write_text(path.read_text("utf-8").replace('"refuted"', '"not_refuted"'), "utf-8")

@@ -83,7 +83,7 @@ def test_a_module_in_the_place_of_one_of_python_is_what_runs(way, tmp_path, monk
     asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
     done = run(tmp_path, *asked)
     assert done.exit_code == 1, done.stderr
-    monkeypatch.setattr(opened, "_is_found_elsewhere", lambda name: False)
+    monkeypatch.setattr(loaded, "_is_found_elsewhere", lambda name: False)
     assert run(tmp_path, *asked).exit_code == 2
 
 
@@ -353,3 +353,27 @@ def test_what_an_import_reads_elsewhere_ends_the_bound(place, exit_code, tmp_pat
     done = run(tmp_path, *asked)
     assert done.exit_code == exit_code, done.stderr
     assert ("is not a file of its repository" in done.stdout) == bool(exit_code)
+
+
+@pytest.mark.parametrize(
+    ("asks", "heard"),
+    [
+        ("sys.path[0]", True),
+        ("[*sys.path]", True),
+        ("next(iter(sys.path))", True),
+        ("sys.path.insert(0, sys.path.pop(0))", False),
+        ("'x' in sys.path", False),
+        ("__import__('colorsys')", False),
+    ],
+)
+def test_code_that_asks_for_the_folder_of_the_program_is_heard(asks, heard, tmp_path, monkeypatch):
+    """It is ours, and another one in production. Broken variant: what lies there is absent."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    before = sys.path
+    loaded.hear_path()
+    assert sys.path == before
+    with opened.noted(str(tmp_path)) as found:
+        exec(compile(asks, "/somewhere/target.py", "exec"), {"sys": sys})
+        assert [*paths.of_targets()]
+    assert opened.missed(found, opened.BESIDE) == ["sys.path"] * heard

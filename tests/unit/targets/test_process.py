@@ -269,7 +269,8 @@ def test_no_answer_in_time(command):
 
 def test_a_process_that_neither_reads_nor_answers(command):
     large = np.zeros(200_000)  # far more than a pipe holds
-    with pytest.raises(InputError, match="did not answer within"):
+    advice = "flush its output; if it needs longer, allow more with --exec-timeout SECONDS"
+    with pytest.raises(InputError, match=f"did not answer within .*{advice}"):
         release(command("time.sleep(60)", timeout=0.3), large)
 
 
