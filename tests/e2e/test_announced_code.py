@@ -18,6 +18,8 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets.source import CodeSource, load
 
+pytestmark = pytest.mark.usefixtures("few_paths")
+
 RELEASE = """
 def release(data, size, rng):
     return data + rng.laplace(0, 1, size)
@@ -32,7 +34,7 @@ EVIL = "open('ran', 'w').close()\n"
 
 def audited(folder, target, *options):
     """The record of a small audit."""
-    done = run(folder, "audit", target, "--epsilon", 1, "--budget", "smoke", "--json", "r.json", *options)
+    done = run(folder, "audit", target, "--epsilon", 1, "--runs", 400, "--json", "r.json", *options)
     assert done.exit_code in (0, 3), done.stderr
     return json.loads((folder / "r.json").read_text("utf-8"))
 
