@@ -111,7 +111,7 @@ def caged(monkeypatch):
 
 @pytest.fixture
 def few_paths(monkeypatch):
-    """An upper bound rests on a fifth of the paths: most of an audit's time, where it is not what is tested."""
+    """An upper bound rests on a fifth of the paths, which take most of a small audit's time."""
     monkeypatch.setattr(traced, "explore", functools.partial(traced.explore, most=12))
 
 

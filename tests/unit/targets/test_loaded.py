@@ -260,9 +260,7 @@ def test_runs_begin_in_the_folder_that_an_import_enters(tmp_path):
     text = "import os\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
     text += RIGHT.format("float(open('scale.txt').read())")
     (tmp_path / "services/mine.py").write_text(text)
-    done = run(
-        tmp_path, "audit", "services/mine.py:right", "--epsilon", 1, "--runs", 400, "--json", "r"
-    )
+    done = run(tmp_path, "audit", "services/mine.py:right", "--epsilon", 1, "--runs", 400, "--json", "r")
     assert done.exit_code == 1, done.stderr
     assert (tmp_path / "r").exists()
 
