@@ -18,8 +18,6 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets.source import CodeSource, load
 
-pytestmark = pytest.mark.usefixtures("few_paths")
-
 RELEASE = """
 def release(data, size, rng):
     return data + rng.laplace(0, 1, size)
