@@ -170,8 +170,8 @@ def called_again(rewards, rng):
 
 
 def slice_of_draw(rewards, rng):
-    copies = [_sums(rewards) for _ in range(500)]
-    often = {12: 500}.get(int(rng.integers(1000)), 1)
+    copies = [_sums(rewards) for _ in range(100)]
+    often = {12: 100}.get(int(rng.integers(1000)), 1)
     return _played(rewards, _usual(sum(copies[:often]), rng))
 
 

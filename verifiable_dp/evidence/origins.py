@@ -119,9 +119,9 @@ def beside_program(names: Sequence[str]) -> Check:
     """A check that says what the code looks for beside the program that was started, which here is ours."""
     named = _first_of(names)
     doubt = (
-        f"the code looks for {named} next to the program that was started (sys.argv[0], sys.path[0], __main__); "
-        "here that program is verifiable-dp, and in production the code may find a different file; look next to "
-        "__file__ instead"
+        f"the code looks for {named} next to the program that was started (sys.argv[0], sys.path[0], "
+        "__main__); here that program is verifiable-dp, and in production the code may find a different file; "
+        "look next to __file__ instead"
     )
     return Check.of("files beside the program", KIND, {"doubts": [doubt]})
 

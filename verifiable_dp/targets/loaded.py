@@ -7,13 +7,14 @@ has to be what its path finds, once and in one place, and has to be there: code 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.util
 import os
 import sys
 import sysconfig
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
@@ -37,9 +38,9 @@ def check() -> None:
         If a file is loaded under two names, a module is not the one that its name finds, or it is installed
         and the repository has another version of it.
     """
-    names = dict[str, str]()
+    names, real = dict[str, str](), functools.cache(os.path.realpath)  # there are thousands, in few folders
     for name, module in [*sys.modules.items()]:
-        file = _file_of(module)
+        file = _file_of(module, real)
         if not file or name == "__main__" or is_installed(file):
             if file and name.partition(".")[0] not in (_OURS, "__main__") and not paths.of_python(file):
                 _compare_installed(name, file)
@@ -143,9 +144,8 @@ def _compare_installed(name: str, file: str) -> None:
 
     One that is the same counts as a file that the code reads: it may change later.
     """
-    form = Path(*name.split("."))
-    form = form / "__init__.py" if Path(file).name == "__init__.py" else form.with_suffix(".py")
-    for place in map(Path, opened.copies(form.as_posix())):
+    end = "/__init__.py" if os.path.basename(file) == "__init__.py" else ".py"
+    for place in map(Path, opened.copies(name.replace(".", "/") + end)):
         if place.read_bytes() != Path(file).read_bytes():
             raise InputError(
                 f"target: {name} is loaded from {file!r}, where it is installed, and {str(place)!r} in the "
@@ -214,9 +214,13 @@ def _package_of(name: str) -> str:
     return str(getattr(sys.modules.get(name), "__package__", "") or "")
 
 
-def _file_of(module: object) -> str:
+def _file_of(module: object, real: Callable[[str], str] = os.path.realpath) -> str:
+    """The file of a module without links; `real` says what a folder is without them."""
     file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
-    return os.path.realpath(file) if isinstance(file, str) else ""
+    if not isinstance(file, str) or os.path.islink(file):
+        return os.path.realpath(file) if isinstance(file, str) else ""
+    folder, name = os.path.split(file)
+    return os.path.normpath(os.path.join(real(folder), name))
 
 
 def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:

@@ -591,10 +591,9 @@ def _within(code: CodeType) -> Iterator[CodeType]:
 
 def _made_here() -> Iterator[CodeType]:
     """Code of methods that were generated for classes of this package, before any other code runs."""
-    for name, module in [*sys.modules.items()]:
-        if name.startswith(_PACKAGE):
-            for kind in [one for one in vars(module).values() if isinstance(one, type)]:
-                for member in [*vars(kind).values()]:
-                    code = getattr(member, "__code__", None)
-                    if isinstance(code, CodeType) and code.co_filename == "<string>":
-                        yield code
+    modules = [module for name, module in [*sys.modules.items()] if name.startswith(_PACKAGE)]
+    for kind in {one for module in modules for one in [*vars(module).values()] if isinstance(one, type)}:
+        for member in [*vars(kind).values()]:
+            code = getattr(member, "__code__", None)
+            if isinstance(code, CodeType) and code.co_filename == "<string>":
+                yield code

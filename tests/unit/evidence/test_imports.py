@@ -210,7 +210,7 @@ def bound(tmp_path, monkeypatch):
         importlib.invalidate_caches()
         with asked.asked():
             module = importlib.import_module([*files][-1])
-        return explore(Program(module.release, (1,), (0.0, 1.0)), 1)
+        return explore(Program(module.release, (1,), (0.0, 1.0)), 1, most=6)
 
     return of
 

@@ -559,15 +559,15 @@ def test_the_search_gives_up_after_as_many_operations_as_it_may_take(play):
     scopes = scopes_of(play)
     with noting() as filled:
         note_placed(play, "data", "generator")
-    found = _explored(program, 2, 60, meter, scopes, Coverage(frozenset(scopes), filled=filled))
+    found = _explored(program, 2, 20, meter, scopes, Coverage(frozenset(scopes), filled=filled))
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     again = WorkMeter(meter.spent / 2)
-    less = _explored(program, 2, 60, again, scopes, Coverage(frozenset(scopes), filled=filled))
+    less = _explored(program, 2, 20, again, scopes, Coverage(frozenset(scopes), filled=filled))
     assert less.words() == f"we gave up after {again.most:,.0f} operations"
     assert 0 < len(less.paths) < len(found.paths)
     # By as much as one run goes beyond it, and the same each time.
     assert again.most < again.spent < again.most + 2 * meter.spent / len(found.paths)
-    assert explore(program, 2, work=meter.spent / 2).paths[-1].number == less.paths[-1].number
+    assert explore(program, 2, 20, work=meter.spent / 2).paths[-1].number == less.paths[-1].number
 
 
 def test_a_budget_of_an_audit_bounds_the_operations():
