@@ -120,8 +120,8 @@ def beside_program(names: Sequence[str]) -> Check:
     named = _first_of(names)
     doubt = (
         f"the code looks for {named} next to the program that was started (sys.argv[0], sys.path[0], "
-        "__main__); here that program is verifiable-dp, and in production the code may find a different file; "
-        "look next to __file__ instead"
+        "__main__); here that program is verifiable-dp, and in production the code may find a different "
+        "file; look next to __file__ instead"
     )
     return Check.of("files beside the program", KIND, {"doubts": [doubt]})
 

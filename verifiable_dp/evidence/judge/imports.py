@@ -27,7 +27,7 @@ import numpy as np
 from verifiable_dp.core.asked import functions_at, was_heard
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.idle import Held, Idle
+from verifiable_dp.evidence.judge.changes import Changes, body_of, inside, is_code
 from verifiable_dp.evidence.judge.libraries import (
     DRAWING,
     FIXED,
@@ -35,7 +35,6 @@ from verifiable_dp.evidence.judge.libraries import (
     HELD,
     INITIAL,
     MAKES,
-    SIMPLE,
     head,
     is_installed,
     root_of,
@@ -52,8 +51,6 @@ _LOOKS = (isinstance, issubclass, callable, hasattr, all, any, math.isfinite, np
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
 _WAITING = (*MAKES, types.FunctionType, functools.partial, type, set, frozenset)
-_SETS = (setattr, delattr)
-_REACHES, _SPACES = (exec, eval, *_SETS), (globals, locals, vars)
 _HOLD = (
     functools.partial,
     collections.deque,
@@ -62,7 +59,7 @@ _HOLD = (
 )  # beside those of `values`
 
 
-class Settled(Idle):
+class Settled(Changes):
     """What of a file is not settled: names of its globals, attributes of its classes, defaults of functions.
 
     Code that is handed to other code counts as called, too.
@@ -80,8 +77,6 @@ class Settled(Idle):
         Those that are not.
     partly
         Names of classes of which an attribute is not.
-    changed
-        Names of what is changed after it was set.
     defaults
         Each by its function and parameter.
     chosen
@@ -95,19 +90,16 @@ class Settled(Idle):
         file: str = "",
         known: dict[str, Settled] | None = None,
     ) -> None:
-        super().__init__(tree, scope, file)
-        self.others = {} if known is None else known
-        self.changed = set[str]()
+        self.others: dict[str, Settled] = {} if known is None else known
+        super().__init__(tree, scope, file, self.others)
         self.chosen = set[ast.AST]()
         calls = (one for one in walk(tree) if isinstance(one, ast.Call))
         self._handed = {one.id for call in calls for one in walk(call) if isinstance(one, ast.Name)}
-        self._touched = set[ast.AST]()
         self._drawn = set[str]()  # names of which only that is not
         self._placed = set[str]()  # names of which only that is not
         self.partly = set[str]()  # classes of which an attribute is not
         self._known = dict[tuple[ast.AST, bool], bool]()
         self.others[file] = self
-        self._held = Held(self, tree)
         self._again()
 
     def _again(self) -> bool:
@@ -146,14 +138,6 @@ class Settled(Idle):
             return Settled(tree, vars(module), file, self.others)
         return self.others.get(file)
 
-    def _home(self, code: Foreign) -> Settled | None:
-        """What is known of the file in which a function or a class is written."""
-        return self._of_name(str(getattr(code, "__module__", "")))
-
-    def _of_name(self, name: str) -> Settled | None:
-        module = sys.modules.get(name)
-        return None if module is None else self.of(module)
-
     def _heard(self, step: Foreign) -> bool:
         """Whether all is settled that a statement was heard to call, and that functions do which ran then."""
         ran = functions_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ()
@@ -164,16 +148,6 @@ class Settled(Idle):
         homes = [one for one in self.others.values() if one.file == code.co_filename]
         each = ((home, body) for home in homes for body in home._bodies(code))
         return bool(homes) and all(home._asked(self._strict, home._runs, body) for home, body in each)
-
-    def _bodies(self, code: types.CodeType) -> list[Foreign]:
-        """Functions that begin where code does, which has a name of its own; none of a class."""
-        every = (one for one in walk(self.tree) if isinstance(one, (*FUNCTIONS, ast.Lambda)))
-        named = [one for one in every if getattr(one, "name", "<lambda>") == code.co_name]
-        return [
-            one
-            for one in named
-            if (head(one)[0] if isinstance(one, FUNCTIONS) else one.lineno) == code.co_firstlineno
-        ]
 
     # ------------------------------------------------------------ statements
 
@@ -307,87 +281,6 @@ class Settled(Idle):
                 settled = module is not None and not theirs and not values.is_of_system(module, one.name)
                 yield one.asname or one.name, settled
 
-    # ------------------------------------------------------------ changes
-
-    def _touch(self, step: ast.AST, local: frozenset[str] = frozenset()) -> None:
-        """Keep names of what a statement may change, also by the functions that it mentions."""
-        for node in walk(step):
-            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-                self._change(node, local)
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not local:
-                    self.attributes.add(node.attr)
-            elif isinstance(node, ast.Call):
-                self._called(node, local)
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                self._change(node.target, local)
-            elif isinstance(node, ast.Name | ast.Attribute):
-                found = self._found(node)
-                home = self._home(found) if _is_code(found) else None
-                named = None if home is None else home._code.get(found.__name__)
-                if home is not None and named is not None:
-                    home._touch_in(named)
-                for one in self._methods.get(node.attr, ()) if isinstance(node, ast.Attribute) else ():
-                    self._touch_in(one)
-
-    def _touch_in(self, body: Foreign) -> None:
-        """Keep names of what a function may change."""
-        if body in self._touched:
-            return
-        self._touched.add(body)
-        every = walk(body)
-        declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
-        inner = {one.id for one in stored(body)} | {one.arg for one in every if isinstance(one, ast.arg)}
-        self.names |= declared
-        for part in _body(body):
-            self._touch(part, frozenset(inner - declared))
-
-    def _touch_code(self, code: types.CodeType) -> None:
-        """Keep names of what a function may change that ran, whatever has called it."""
-        for home in [one for one in self.others.values() if one.file == code.co_filename]:
-            for body in home._bodies(code):
-                home._touch_in(body)
-                if getattr(body, "name", "") not in INITIAL:  # which sets what is new
-                    self.attributes |= {*_stored_in(body)}
-
-    def _called(self, node: ast.Call, local: frozenset[str]) -> None:
-        """Keep what a call may change: that whose method it is, and what it is given."""
-        what, given = node.func, [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
-        found, root = self._found(what), root_of(what)
-        owner = self._found(root)
-        of_module = isinstance(self._found(getattr(what, "value", what)), types.ModuleType | type)
-        if isinstance(what, ast.Attribute) and not of_module:
-            kept = isinstance(owner, (*HELD, np.ndarray)) and not values.may_write(what.attr)
-            space = isinstance(root, ast.Call) and values.same(self._found(root.func), _SPACES)
-            if not (kept or (isinstance(owner, types.ModuleType) and self.of(owner) is None)):
-                self._change(what.value, local, whole=space and values.may_write(what.attr))
-        if values.same(found, _REACHES):  # in a main block, too, where names are others
-            self._change(node.args[0] if values.same(found, _SETS) and node.args else node, local, whole=True)
-        known = found is not None and self._of_a_library(found)
-        for at, one in given:
-            if not known or values.writes(found, at):
-                self._change(one, local)
-
-    def _change(self, node: ast.AST, local: frozenset[str], *, whole: bool = False) -> None:
-        """Keep the name of what is changed, of a module's too; all of them if anything may be."""
-        root, stores = root_of(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        there = self._found(root)
-        if not local:  # also what is in it, or it is in, by other names
-            self.changed |= {n for n in self._held.of(root) if self._changeable(self.scope.get(n))}
-        if isinstance(root, ast.Name) and there is not sys:
-            theirs = self.of(there) if isinstance(there, types.ModuleType) else None
-            if theirs is not None:
-                theirs.changed |= {one.attr for one in walk(node) if isinstance(one, ast.Attribute)}
-                theirs.names |= theirs.changed
-            elif root.id not in local and (stores or whole or self._changeable(there)):
-                self.changed.add(root.id)
-        elif stores or whole:  # globals()["X"] = ...
-            self.changed |= {n for n, one in self.scope.items() if not isinstance(one, types.ModuleType)}
-        self.names |= self.changed
-
-    def _changeable(self, thing: Foreign) -> bool:
-        """Whether code that is given an object may change it: classes of the code, too."""
-        return self._is_class(thing) or not isinstance(thing, (*FIXED, *MAKES))
-
     # ------------------------------------------------------------ expressions
 
     def _is(self, node: ast.AST | None, called: bool = False) -> bool:
@@ -474,7 +367,7 @@ class Settled(Idle):
 
     def _keeps(self, what: Foreign) -> bool:
         """Whether a function of the file, or the making of an object, calls nothing that it is given."""
-        node = self._code.get(what.__name__) if _is_code(what) else None
+        node = self._code.get(what.__name__) if is_code(what) else None
         if node is None or not (self._is_class(what) or getattr(what, "__globals__", None) is self.scope):
             return False
         first = [one for one in node.body if getattr(one, "name", "") in INITIAL]
@@ -487,7 +380,7 @@ class Settled(Idle):
         """Whether code that is called by its name, or may be by that of what holds it, is settled."""
         found = self._found(node)
         if called and isinstance(found, HELD):
-            return all(map(self._answers, [one for one in _inside(found).values() if callable(one)]))
+            return all(map(self._answers, [one for one in inside(found).values() if callable(one)]))
         return not called or self._answers(found)
 
     def _in_any_order(self, node: ast.AST) -> bool:
@@ -524,7 +417,7 @@ class Settled(Idle):
         if key not in self._known:
             self._known[key] = True  # should it call itself
             of_class = isinstance(node, ast.ClassDef)
-            body = _body(node)
+            body = body_of(node)
             first = [one for one in body if of_class and getattr(one, "name", "") in INITIAL]
             body = [one for one in body if not (of_class and isinstance(one, FUNCTIONS))]
             body += [part for one in first for part in one.body]
@@ -567,25 +460,8 @@ def codes_of(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeTyp
 
 def codes_in(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeType]:
     """Code of functions that these names stand for, or hold."""
-    held = [one for name in names & scope.keys() for one in _inside(scope[name]).values()]
+    held = [one for name in names & scope.keys() for one in inside(scope[name]).values()]
     return {one.__code__ for one in held if isinstance(one, types.FunctionType)}
-
-
-def _stored_in(code: ast.AST) -> Iterator[str]:
-    """Attributes that code sets, or changes in place."""
-    for one in walk(code):
-        node = one.func.value if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) else one
-        changes = node is not one and one.func.attr in values.CHANGES  # type: ignore[attr-defined]
-        if changes or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            while isinstance(node, ast.Subscript):
-                node = node.value
-            if isinstance(node, ast.Attribute):
-                yield node.attr
-
-
-def _body(code: Foreign) -> list[Foreign]:
-    """What a function, a class or a lambda does."""
-    return [code.body] if isinstance(code, ast.Lambda) else code.body
 
 
 def _prefixes(name: str) -> Iterator[str]:
@@ -604,10 +480,6 @@ def _makes_set(node: ast.BinOp) -> bool:
     of = [one.func for one in (node.left, node.right) if isinstance(one, ast.Call)]
     bits = isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub)
     return bits and any(getattr(one, "attr", "") in ("keys", "items") for one in of)
-
-
-def _is_code(thing: Foreign) -> bool:
-    return isinstance(thing, types.FunctionType | type)
 
 
 def _is_waiting(thing: Foreign) -> bool:
@@ -632,24 +504,4 @@ def _of_numbers(node: ast.Set | ast.SetComp) -> bool:
 
 def _changeable(thing: Foreign) -> set[int]:
     """What is in an object and can be changed there, by address."""
-    return {ref for ref, one in _inside(thing).items() if not isinstance(one, (*FIXED, *MAKES, tuple))}
-
-
-def _inside(thing: Foreign) -> dict[int, Foreign]:
-    """What is in an object, by address: containers, arrays, code, and objects of users' classes."""
-    found, waiting = dict[int, Foreign](), [thing]
-    while waiting and len(found) < _MOST:
-        one = waiting.pop()
-        if id(one) in found or isinstance(one, SIMPLE):
-            continue
-        found[id(one)] = one
-        if isinstance(one, (*FIXED, *MAKES)):
-            continue
-        if isinstance(one, HELD):
-            waiting += [*one, *(one.values() if isinstance(one, dict) else ())]
-        elif not is_installed(getattr(sys.modules.get(type(one).__module__), "__file__", None) or "/"):
-            waiting += [*getattr(one, "__dict__", {}).values()]
-    return found
-
-
-_MOST = 10_000  # objects that are looked into
+    return {ref for ref, one in inside(thing).items() if not isinstance(one, (*FIXED, *MAKES, tuple))}
