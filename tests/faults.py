@@ -100,6 +100,11 @@ class Outcome:
 
 EVIDENCE = "verifiable_dp/evidence"
 SYMBOLIC = "tests/unit/evidence/test_symbolic.py"
+_IMPORTS = "tests/unit/evidence/test_imports.py"
+_HEARD = f"{_IMPORTS}::test_what_an_import_is_heard_to_call_ends_the_bound"
+_TAKEN = f"{_IMPORTS}::test_what_an_import_takes_or_changes_ends_the_bound"
+_OWN_FILES = f"{_IMPORTS}::test_what_an_import_makes_of_files_alone_has_its_bound"
+_SWITCHED = f"{_IMPORTS}::test_what_another_function_may_change_is_no_constant"
 AUDITING = "verifiable_dp/auditing"
 RECORD = "verifiable_dp/record"
 RENDER = "verifiable_dp/render"
@@ -3229,6 +3234,72 @@ FAULTS = (
         "    for called in ():",
         "a dataclass draws a coin, or reads the clock, that no bound knows of",
         ("tests/unit/evidence/test_what_outlives_runs.py::test_what_a_generated_constructor_calls_is_asked",),
+    ),
+    Fault(
+        "functions of the code are not heard",
+        "verifiable_dp/core/asked.py",
+        "            _Heard.running.setdefault(place, {})[id(code)] = code\n",
+        "            pass\n",
+        "a property may read the environment while a file is imported",
+        (f"{_HEARD}[a descriptor]",),
+    ),
+    Fault(
+        "files that are opened are not heard",
+        "verifiable_dp/core/asked.py",
+        "            _note(theirs, OPENED, OPENED)\n",
+        "            pass\n",
+        "settings in a file beside the code end its bound",
+        (f"{_OWN_FILES}[a file beside it, in one statement]",),
+    ),
+    Fault(
+        "all of a statement that opens a file is a place",
+        "verifiable_dp/evidence/judge/libraries.py",
+        "placing=one in _places(known)",
+        "placing=True",
+        "a condition on the folder of a process counts as settled beside a file that is read",
+        (f"{_HEARD}[where a link leads, beside a file]",),
+    ),
+    Fault(
+        "an attribute is settled wherever it was set",
+        "verifiable_dp/evidence/judge/imports.py",
+        "return not any(attribute in one.attributes for one in self.others.values()) and not any(drawn)",
+        "return not any(drawn)",
+        "what the environment says is read as an attribute of a class",
+        (f"{_TAKEN}[an attribute by its name]",),
+    ),
+    Fault(
+        "loops give no other name",
+        "verifiable_dp/evidence/judge/idle.py",
+        "    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):\n",
+        "    elif isinstance(node, ast.comprehension):\n",
+        "an idle function changes each part of a table in a loop",
+        (f"{_SWITCHED}[each of them]",),
+    ),
+    Fault(
+        "what an idle function returns is new",
+        "verifiable_dp/evidence/judge/idle.py",
+        "        return (gives - {GIVEN}) | (made if GIVEN in gives else set()) | kept\n",
+        "        return kept\n",
+        "a function that gives a global hides that it is changed",
+        (f"{_SWITCHED}[what a function returns]",),
+    ),
+    Fault(
+        "code that ran changes no attributes",
+        "verifiable_dp/evidence/judge/changes.py",
+        "                    self.attributes |= {*_stored_in(body)}\n",
+        "                    pass\n",
+        "a class method sets an attribute by the environment",
+        (f"{_TAKEN}[a table of a class]",),
+    ),
+    Fault(
+        "the state of a generator is a method",
+        "verifiable_dp/evidence/judge/values.py",
+        '    return Value(own=frozenset((("draws", name),))) if drawing else UNKNOWN\n',
+        '    return Value(own=frozenset((("draws", name),)))\n',
+        "a number from a seed scales the noise",
+        (
+            "tests/unit/evidence/test_language.py::test_what_a_draw_decides_without_a_branch_has_no_bound[number_of_a_seed]",
+        ),
     ),
 )
 

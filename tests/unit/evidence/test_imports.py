@@ -350,6 +350,12 @@ HEARD = {
         "C = 2.0 * (Path.cwd().name != 'x') + 0 * len(Path(Path(__file__).resolve()).read_text())",
         "C",
     ),
+    "where a link leads, beside a file": (
+        "from pathlib import Path\n"
+        "C = 2.0 * (Path('/tmp').resolve().name != 'x')\\\n"
+        "    + 0 * len(Path(Path(__file__).resolve()).read_text())",
+        "C",
+    ),
     "a folder that a function of the code's own is given": (
         "from pathlib import Path\ndef read_text(name):\n    return float(name != 'x')\n"
         "C = 2.0 * read_text(Path.cwd().name)",

@@ -131,7 +131,8 @@ class Changes(Idle):
         """Keep the name of what is changed, of a module's too; all of them if anything may be."""
         root, stores = root_of(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         there = self._found(root)
-        if not local:  # also what is in it, or it is in, by other names
+        of_all = isinstance(root, ast.Call) and values.same(self._found(root.func), _SPACES)
+        if not local and not of_all:  # also what is in it, or it is in, by other names
             self.changed |= {n for n in self._held.of(root) if self._changeable(self.scope.get(n))}
         if isinstance(root, ast.Name) and there is not sys:
             theirs = self.of(there) if isinstance(there, types.ModuleType) else None
