@@ -233,7 +233,7 @@ text = "So"
         ('name = "made-up"', 'name = "made-up"\nfor = 1', "unexpected keyword argument 'for'"),
         ('right = "It does not."\n', "", "missing 1 required positional argument: 'right'"),
         ('kind = "text"', 'kind = "proof"', "find must be given for made-up"),
-        ('text = "So"', 'text = "$So"', "every formula must be closed"),
+        ('text = "So"', 'text = "$So"', "close every formula with"),
         ('name = "made-up"', 'name = "other"', None),
         ("[[erratum]]", "[[erratum]", "is not TOML"),
     ],

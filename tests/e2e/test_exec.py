@@ -148,7 +148,7 @@ def test_a_mechanism_in_c(scale, status, compiled, run):
         (["--exec", "cat", "--arms", 2, "--epsilon", 1], "horizon must be given"),
         (
             ["--exec", "cat", "--arms", 2, "--horizon", 5, "--epsilon", 1, "--numerics"],
-            "numerics works only with",
+            "`numerics` works only with",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def test_render_writes_every_format(folder):
         (["wrong.json", "--to", "html", "--out", "o", "--to", "docx", "--out", "p"], "to must be one of"),
         (
             ["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"],
-            "url works only with a form that names",
+            "`url` works only with a form that names",
         ),
         (["wrong.json"], "--to"),
     ],

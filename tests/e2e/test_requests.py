@@ -75,9 +75,9 @@ def test_a_bandit_is_not_answered_by_a_mechanism(tmp_path):
         (
             f"{RIGHT}{leaks}{lie}",
             2,
-            "n_arms and horizon work only with a bandit",
+            "`n_arms` and `horizon` work only with a bandit",
         ),
-        (RIGHT.replace("right", "play"), 2, "n_arms and horizon work only with a bandit"),
+        (RIGHT.replace("right", "play"), 2, "`n_arms` and `horizon` work only with a bandit"),
     ):
         (tmp_path / "a.py").write_text(code, "utf-8")
         done = run(tmp_path, "audit", "a.py:play", *asked)

@@ -246,9 +246,9 @@ def _found(
         given = {"n_arms": asked.inputs.n_arms, "horizon": asked.inputs.horizon, "epsilon": epsilon}
         thing = instance(target, **{**given, **given_parameters(parameters, given)})
     if isinstance(thing, Algorithm) and (asked.inputs.reward or asked.inputs.parameters):
-        raise InputError("parameters and reward work only with a catalogue name or your own code")
+        raise InputError("`parameters` and `reward` work only with a catalogue name or your own code")
     if isinstance(thing, Algorithm) and asked.inputs.contexts is not None:
-        raise InputError("contexts work only with your own code")
+        raise InputError("`contexts` works only with your own code")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     if isinstance(thing, Algorithm) and registry.find(thing) is not None and ":" in name:

@@ -86,7 +86,7 @@ def isolated(
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":
-        raise InputError(f"cage: the code would run in this process, {why}; use best or none")
+        raise InputError(f"cage: the code would run in this process, {why}; use --cage best or --cage none")
     if here or why:
         with opened.noted(caged.root if why else "", tracked=caged.tracked) as read:
             made = checked(_condensed(task(progress)), request)

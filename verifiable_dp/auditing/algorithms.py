@@ -116,22 +116,25 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         """
         algorithm, settings, pinned = request.target, request.settings, request.pinned
         if request.promise.model == "local":
-            raise InputError("model works only with your own code: an algorithm states its own model")
+            raise InputError("`model` works only with your own code; a catalogue algorithm has its own model")
         if settings.runs is not None:
             raise InputError(
-                "runs works only with your own code: for an algorithm, budget sets the number of runs"
+                "`runs` works only with your own code; for a catalogue algorithm, `budget` sets the number "
+                "of runs"
             )
         if request.promise.curved:
             raise InputError(
-                f"{request.promise.native} works only with your own mechanism: an algorithm states its own "
-                "promise"
+                f"`{request.promise.native}` works only with your own mechanism; a catalogue algorithm comes "
+                "with its own promise"
             )
         if request.promise.adjacency is not None:
-            raise InputError("adjacency works only with your own code: an algorithm states its own adjacency")
+            raise InputError(
+                "`adjacency` works only with your own code; a catalogue algorithm has its own adjacency"
+            )
         live = algorithm.claim is not None and not isinstance(algorithm, ContextualAlgorithm)
         if settings.numerics and not live:
             raise InputError(
-                "numerics works only with your own mechanism, or with an algorithm that promises epsilon "
+                "`numerics` works only with your own mechanism, or with an algorithm that promises epsilon "
                 "and has live sessions"
             )
         if settings.numerics and algorithm.claim.delta > 0:

@@ -197,7 +197,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         )
         if promise.model == "local" and not case.traceable:
             raise InputError(
-                "model local works only with code that we can trace: play(rewards, rng) or a class"
+                "model='local' works only with code that we can trace: play(rewards, rng) or a class"
             )
         return replace(case, levels=replace(case.levels, tests=case.levels.tests + case.adaptive))
 
@@ -392,7 +392,7 @@ def trace(case: PlayCase) -> None:
         case.request.promise,
     )
     if found is None and case.request.promise.model == "local":
-        raise InputError("model local works only with Python code whose source is available")
+        raise InputError("model='local' works only with Python code whose source is available")
     if found is None:
         return
     check, seen = found

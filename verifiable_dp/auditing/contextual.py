@@ -32,9 +32,13 @@ class ContextualCase(CurvedCase):
     def of(cls, request: AuditRequest) -> ContextualCase:
         """See `AlgorithmCase.of`."""
         if request.promise.group is not None:
-            raise InputError("group works only without contexts: with contexts, the unit is one user's round")
+            raise InputError(
+                "`group` works only without contexts; with contexts, the unit is one user's round"
+            )
         if request.promise.protects != "context":
-            raise InputError("protects works only with your own code: an algorithm states its own promise")
+            raise InputError(
+                "`protects` works only with your own code; a catalogue algorithm comes with its own promise"
+            )
         given = request.inputs.pairs
         if given is not None and not all(isinstance(pair, ContextPair) for pair in given):
             raise InputError("pairs must be ContextPairs: the algorithm takes contexts")

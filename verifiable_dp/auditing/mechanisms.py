@@ -76,7 +76,8 @@ def data_pairs(
     stated = given if given is not None else getattr(function, "neighbours", None)
     if stated is not None and adjacency is not None:
         raise InputError(
-            "adjacency must be left out if neighbours are given: the neighbours determine how the data differ"
+            "`adjacency` must be left out if `neighbours` is given; the neighbours determine how the data "
+            "differ"
         )
     if stated is not None:
         try:

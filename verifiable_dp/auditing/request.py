@@ -438,17 +438,19 @@ class AuditRequest:
                 "model joint and protects need contexts: give the dimension of a user's context, such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
-            raise InputError("model local works only without contexts: a report is about one reward")
+            raise InputError("model='local' works only without contexts; a report is about one reward")
         if promise.model == "local" and (promise.delta or promise.group is not None or promise.adjacency):
-            raise InputError("model local works only with delta 0, and without group and adjacency")
+            raise InputError("model='local' works only with delta 0, and without `group` and `adjacency`")
         if inputs.contexts is not None and promise.group is not None:
-            raise InputError("group works only without contexts: with contexts, the unit is one user's round")
+            raise InputError(
+                "`group` works only without contexts; with contexts, the unit is one user's round"
+            )
         if promise.adjacency is not None and inputs.pairs is not None:
             raise InputError(
-                "adjacency must be left out with pairs: the pairs determine how the inputs differ"
+                "`adjacency` must be left out with `pairs`; the pairs determine how the inputs differ"
             )
         if promise.adjacency is not None and inputs.contexts is not None:
-            raise InputError("adjacency works only without contexts: with contexts, one user is replaced")
+            raise InputError("`adjacency` works only without contexts; with contexts, one user is replaced")
         if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
             raise InputError(
                 "sequential must be off with curve, rho or mu: a curve is measured at one sample size"

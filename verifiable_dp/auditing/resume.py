@@ -190,7 +190,7 @@ class Checkpoint:
             self._key = remembered.recall(path)
         except TypeError as error:
             raise CheckpointError(
-                f"checkpoint works only with options that are numbers, text or lists of these: {error}"
+                f"`checkpoint` works only with options that are numbers, text or lists of these: {error}"
             ) from None
         except OSError as error:
             raise CheckpointError(self._words(f"cannot be written: {error.strerror}")) from None

@@ -221,7 +221,7 @@ def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], No
     if isinstance(target, Exec):
         for name in ("parameters", "reward", "contexts", "epsilon_parameter"):
             if getattr(request.inputs, name):
-                raise InputError(f"{name} works only with Python code, not with a command")
+                raise InputError(f"`{name}` works only with Python code, not with a command")
         process = _process(target, request)
         # Threads: the work is done in the processes, and all of them are children of this one.
         with running(process), engine.here(), parallel_config(backend="threading"):
@@ -251,30 +251,32 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
     if kind == "release":
         if promise.model == "local":
             raise InputError(
-                "model local works only with a bandit: the output of a mechanism is already its report"
+                "model='local' works only with a bandit; the output of a mechanism is already its report"
             )
         if inputs.contexts is not None:
-            raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
+            raise InputError(
+                "`contexts` works only with a bandit, not with a mechanism that releases numbers"
+            )
         if inputs.bandit:
-            raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
+            raise InputError("`n_arms` and `horizon` work only with a bandit; leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
-                "group works only with bandits: for a mechanism, the pairs of data determine how far they "
+                "`group` works only with bandits; for a mechanism, the pairs of data determine how far they "
                 "differ"
             )
         return ReleaseCase.of(request, function)
     if promise.curved:
         raise InputError(
-            f"{promise.native} works only with a mechanism that releases numbers; a bandit's promise is "
-            "epsilon: give --epsilon, and --delta for a bandit with normal noise"
+            f"`{promise.native}` works only with a mechanism that releases numbers; a bandit's promise is "
+            "epsilon, so give --epsilon, and --delta for a bandit with normal noise"
         )
     if request.settings.numerics:
-        raise InputError(f"numerics works only with a mechanism that releases numbers, got {kind}")
+        raise InputError(f"`numerics` works only with a mechanism that releases numbers, got {kind}")
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:
             raise InputError(
                 f"{needed} must be given for the bandit {request.name} ({flag}; in Python "
-                f"{needed}={flag[-1]}); if {request.name} is a mechanism, name its first parameter data"
+                f"{needed}={flag[-1]}); if {request.name} is a mechanism, call its first parameter `data`"
             )
     return PlayCase.of(request, function, many=kind == "play_many")
 
@@ -287,7 +289,7 @@ def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
         return ProcessTarget(command, "release", limits)
     if numerics:
         raise InputError(
-            "numerics works only with a mechanism that releases numbers, got a command that plays a bandit"
+            "`numerics` works only with a mechanism that releases numbers, got a command that plays a bandit"
         )
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:

@@ -174,7 +174,9 @@ def subject_of(algorithm: Algorithm, auditor: Auditor | None, promise: Promise) 
 def grouped(subject: Subject, size: int, given: Sequence[AnyPair] | None, seed: int) -> Subject:
     """The audit of what the claim about one event implies for a group of `size` of them."""
     if subject.exact:
-        raise InputError("group works only with claims about actions or releases, not about shuffled reports")
+        raise InputError(
+            "`group` works only with claims about actions or releases, not about shuffled reports"
+        )
     claim = claims.group(subject.claim, size, kind=groups.kind(given))
     ratio = claim.epsilon / subject.claim.epsilon
     pairs = groups.of_algorithm(subject.algorithm, subject.pairs, size, seed)

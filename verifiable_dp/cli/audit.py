@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def _target(target: str | None, command: str | None, timeout: float | None) -> str | Exec:
     if target is not None and command is None:
         if timeout is not None:
-            raise InputError("exec_timeout needs --exec COMMAND")
+            raise InputError("--exec-timeout needs --exec COMMAND")
         return target
     if command is None or target is not None:
         raise InputError("target: give TARGET or --exec COMMAND, not both")
@@ -171,7 +171,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_claim(
     "--adjacency",
     type=click.Choice(["replace", "add-remove", "zero-out"]),
-    help="How neighbouring inputs of your own code differ.",
+    help="How neighbouring inputs to your own code differ.",
 )
 @_claim(
     "--model",
@@ -253,7 +253,7 @@ def audit(
         audit_listed(context, {**context.params})
     require = asked.pop("require")
     if asked.pop("write_baseline"):
-        raise InputError("write_baseline works only without a TARGET, for the targets in pyproject.toml")
+        raise InputError("--write-baseline works only without a TARGET, for the targets in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
     question = {k: v for k, v in asked.items() if k not in api.CONDUCT}
     place = asked["request"]

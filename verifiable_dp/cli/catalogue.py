@@ -151,7 +151,7 @@ def _met(setting: str | None, contexts: str | None, population: str, n_arms: int
     if contexts is None:
         return _environment(setting, n_arms)
     if setting is not None:
-        raise InputError("setting works only without contexts; give --population")
+        raise InputError("--setting works only without contexts; give --population")
     return usual(population, n_arms, Contexts(n_arms, shape_of(contexts)).shape)
 
 

@@ -176,7 +176,7 @@ def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
     from verifiable_dp.record.verify import verify as check
 
     if kind is not None:
-        raise InputError("request, source, commit and max_age work only with the record of an audit")
+        raise InputError("`request`, `source`, `commit` and `max_age` work only with the record of an audit")
     request = given.pop("request")
     asked = None if request is None else requested.read(request)
     RecordOrigin(**given, request=asked).check(check(whole).parsed)

@@ -463,7 +463,7 @@ def origin_options(function: Function[None]) -> Function[None]:
             "--commit",
             default="",
             metavar="SHA",
-            help="Accept only records made from this commit without uncommitted changes.",
+            help="Accept only records made from this commit, with no uncommitted changes.",
         ),
         click.option(
             "--source",

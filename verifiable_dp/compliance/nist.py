@@ -245,7 +245,9 @@ def _delta(record: Reviewed) -> Assessment:
     delta, n = claim.delta, _rounds(record)
     if claim.curve:
         name = claim.curve[0]
-        note = f"the native parameter is {name}; delta only states the epsilon that it implies"
+        note = (
+            f"the native parameter is {name}; delta is needed only to state the epsilon that {name} implies"
+        )
         return _if_held(record, "stated", note, f"/claim/{name}", "/claim/delta")
     if delta == 0:
         note = "delta is 0: no probability of failure"
@@ -489,7 +491,7 @@ def _implementation(record: Reviewed) -> Assessment:
 
 
 # What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
-BEARS = ("Can void the promise", "Can weaken the promise", "Fairness, accuracy and good practice")
+BEARS = ("Can void the promise", "Can weaken the promise", "Concern fairness, accuracy and good practice")
 _NO_SYNTHETIC = _outside("no synthetic data are released, only the outputs that the guarantee names")
 _RULES = {
     "NIST-H01": _claimed(_large_epsilon),

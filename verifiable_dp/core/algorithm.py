@@ -69,7 +69,7 @@ class Algorithm(ABC):
     n_arms : int
         K; 1 for stopping rules.
     horizon : int
-        T, the most rounds that are played.
+        T, the maximum number of rounds.
     bounds : (float, float)
         Range of the rewards.
     most_simulated : int or None

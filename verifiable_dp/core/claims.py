@@ -226,7 +226,7 @@ class PrivacyClaim:
         """The same promise to users with contexts, ``central`` or ``joint``."""
         if self.protects is None:
             raise InputError(
-                "under works only with a promise to users with contexts, got a different promise"
+                "`under` works only with a promise to users with contexts, got a different promise"
             )
         return replace(
             self, protects=Protected.of(self.protects.what, validate.choice("model", model, MODELS[:2]))

@@ -94,7 +94,7 @@ def mark(stored: JsonDict) -> Stamped:
     """The place of a state among those of its session."""
     follows = stored["follows"]
     if not isinstance(follows, list):
-        raise InputError(f"session: follows must be a list, got {type(follows).__name__}")
+        raise InputError(f"session: `follows` must be a list, got {type(follows).__name__}")
     known = tuple(_whole("follows", one) for one in follows)
     return Stamped(_whole("generation", stored["generation"]), _whole("stamp", stored["stamp"]), known)
 

@@ -323,7 +323,7 @@ class Right:
         """
         with self.held():
             if self._busy:
-                raise InputError("session: it is in the middle of an update, or of writing its state")
+                raise InputError("the session is being updated or saved")
             self._busy = True
             try:
                 yield

@@ -169,7 +169,7 @@ class _Curve:
 def _check(algorithm: Algorithm, environment: Environment) -> None:
     if environment.n_arms != algorithm.n_arms:
         raise InputError(
-            f"environment must have n_arms = {algorithm.n_arms} arms like the algorithm, "
+            f"environment must have {algorithm.n_arms} arms (n_arms), like the algorithm, "
             f"got {environment.n_arms}"
         )
     low, high = algorithm.bounds

@@ -172,12 +172,12 @@ class Divergence(StrEnum):
     def words(self) -> str:
         """For a report."""
         return {
-            Divergence.RELEASED_MORE: "a value was released that is not released on the other input",
-            Divergence.DRAWN_MORE: "hidden noise was drawn that is not drawn on the other input",
+            Divergence.RELEASED_MORE: "a value is released that is not released on the other input",
+            Divergence.DRAWN_MORE: "hidden noise is drawn that is not drawn on the other input",
             Divergence.RELEASED_FEWER: "more values are released on the other input",
             Divergence.SCALE: "the scale of the noise depends on the data",
             Divergence.REUSED_NOISE: "one noise value was used for two releases",
-            Divergence.EXACT_VALUE: "an exact value was released that differs between the inputs",
+            Divergence.EXACT_VALUE: "a released exact value differs between the inputs",
             Divergence.NO_NOISE: "a comparison was made without noise",
             Divergence.WRONG_SHIFT: "the declared noise shift does not give the same output",
             Divergence.UNDRAWN: "values were published for which this run drew no noise",

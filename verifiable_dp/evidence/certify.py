@@ -358,7 +358,7 @@ class _Chain:
             words = (
                 f"arm {policy + 1} is pulled throughout" if policy < self.algorithm.n_arms else "arms vary"
             )
-            words = words if self.algorithm.n_arms > 1 else "the run goes on to the end"
+            words = words if self.algorithm.n_arms > 1 else "the run continues to the end"
             for number in range(len(self.paid)):
                 self.close(words, (self.policy == policy) & (self.place == number))
 
@@ -373,7 +373,9 @@ class _Chain:
         slots = slots[~np.isnan(slots)]
         if len(np.unique(slots)) < len(slots):
             raise NotOfFormError("algorithm: a draw is used twice in a run")
-        self.reaches.append(Reach(f"reward {self.place[worst] + 1}; {words}", terms_of(changes, scales)))
+        self.reaches.append(
+            Reach(f"reward {self.place[worst] + 1} is replaced; {words}", terms_of(changes, scales))
+        )
 
 
 # ---------------------------------------------------------------- the certificate

@@ -54,7 +54,7 @@ Parted = Annotated[
     Literal[_DIVERGED],  # type: ignore[valid-type]  # the words of an enumeration
     said("Why a replay left the recorded run; empty if none did."),
 ]
-Tests = Annotated[AtLeastOne, said("Tests that share alpha, and the error of the bound.")]
+Tests = Annotated[AtLeastOne, said("Number of tests that share alpha and the error of the bound.")]
 Hits = Annotated[Count, said("Hits in the world that the direction names first.")]
 AtDelta = Annotated[Loss, said("At the claimed delta.")]
 Level = Annotated[Probability, said("Confidence of one interval.")]

@@ -124,8 +124,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "outputs depend only on noisy statistics",
     ),
     Taken.ENTERS_ONCE: _said(
-        "Each reward enters the answer of only one block, and affects releases only through this answer (a "
-        "tree may add it to several sums).",
+        "Each reward is counted in the answer for only one block, and affects releases only through that "
+        "answer (a tree may add the answer to several sums).",
         "each {one} enters only one block",
     ),
     Taken.STATED_NOISE: _said(

@@ -138,7 +138,7 @@ def tried(record: Record) -> str:
     kinds = dict.fromkeys([*(mutant.breaks for mutant in own), *(["privacy"] if table else [])])
     said = f"Each of these versions of the algorithm has one planted fault, in its {' or '.join(kinds)}. "
     said += "The audit must catch those that break the promise. "
-    said += f"This audit caught {words.caught(own)} of its {len(own)} broken variants"
+    said += f"This audit caught {words.of_own(own)}"
     if table:
         caught, outcomes = (
             table.caught.auditor + table.caught.operators,

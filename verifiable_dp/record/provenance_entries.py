@@ -45,7 +45,7 @@ class Checkout(RecordEntry, frozen=True):
             "files that the code looked for beside the program that runs (a), after ././ the paths from "
             "the current folder that the code gave (b). Not of what other programs or worker processes, and "
             "libraries by code that is not Python's, have opened. "
-            "Absent of older records."
+            "Absent from older records."
         ),
     ] = None
     differs: Annotated[

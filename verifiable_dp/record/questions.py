@@ -232,7 +232,7 @@ QUESTIONS = (
     Question(
         worth.TOTAL,
         "total epsilon of one person",
-        "What is the most epsilon that one person uses, over all months and systems?",
+        "How much epsilon can one person use at most, over all months and systems?",
         {"type": "number", "exclusiveMinimum": 0},
         "4.0",
         "c",

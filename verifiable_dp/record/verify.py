@@ -129,7 +129,7 @@ def parsed(path: str | Path, content: bytes) -> JsonDict:
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         if isinstance(error, json.JSONDecodeError) and not error.pos:
             raise InputError(
-                f"record: {str(place)!r} is not a record: it is not JSON; give a file that --json has "
+                f"record: {str(place)!r} is not JSON, so it is not a record; give a file that --json has "
                 "written, or run the code with `audit`"
             ) from None
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -417,8 +417,8 @@ def _rejudge(record: Record, values: Json) -> int:
         try:
             if check.form.about != about:
                 raise InputError(
-                    f"record: {place}.kind must be a kind of check about {about}, got {check.kind!r}, which "
-                    f"is about {check.form.about}"
+                    f"record: {place}.kind must be a kind of check about {about}, but {check.kind!r} is "
+                    f"about {check.form.about}"
                 )
             recorded = check.as_dict()
             (again,) = judged_again([recorded])
@@ -560,7 +560,7 @@ def _examined(record: Json) -> int:
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form
-        raise InputError(f"record: nothing can be concluded from it: {error!r}"[:200]) from None
+        raise InputError(f"record: its values allow no conclusion ({repr(error)[:150]})") from None
     if (declared := record["declarations"]) is not None:
         _same("declarations", declared, declarations.checked(declared), record)
     return count

@@ -30,7 +30,7 @@ _ARMLESS = {
     "releases": "every noisy partial sum",
 }
 NON_CLAIMS = (
-    "does not prove differential privacy of a deployment",
+    "does not prove that a deployment satisfies differential privacy",
     "does not cover the items under Not covered",
     "does not cover outputs that are declared as unprotected",
     "copies declarations and does not check them",
@@ -101,6 +101,14 @@ def promises(record: Record) -> bool:
 def caught(mutants: Sequence[MutantEntry]) -> int:
     """How many mutants were caught."""
     return sum(mutant.caught for mutant in mutants)
+
+
+def of_own(mutants: Sequence[MutantEntry]) -> str:
+    """How many of its own broken variants an audit caught."""
+    found, count = caught(mutants), len(mutants)
+    if count and found == count:
+        return "its only broken variant" if count == 1 else f"all {count} of its broken variants"
+    return f"{found} of its {count} broken variants"
 
 
 def decided_by(mutant: MutantEntry) -> str:
@@ -229,7 +237,7 @@ def covered(record: Record) -> str:
     }[upper.scope]
     return (
         f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove "
-        "differential privacy of a deployment."
+        "that a deployment satisfies differential privacy."
     )
 
 

@@ -103,7 +103,7 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
 def _guided(row: Json, delta: float) -> str:
     """A flag of the guidance; of delta also what it means."""
     means = (
-        f": any event may be more likely by {digits(delta)} than epsilon allows"
+        f": the probability of any event may be {digits(delta)} higher than epsilon allows"
         if row["about"] == "delta"
         else ""
     )
@@ -163,6 +163,8 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     asked, void = f"Answer {many(yours.count, 'question')}", f"{yours.grave} can void the promise"
     if not brief:
         return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
+    if terse > 2 and yours.grave and grave:
+        return f"{asked}; {yours.grave} of them and {many(left.grave, 'limit')} can void the promise."
     which = f": {', '.join(yours.names[: yours.grave])}" if terse < 3 else ""
     asked += f" ({void}{which})" if yours.grave else ""
     if not grave:
@@ -170,8 +172,8 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if terse > 1:
         of_all = f"{left.grave} of " if terse < 3 else ""
         limits = many(left.count if of_all else left.grave, "limit")
-        return f"{asked}. {capital(of_all + limits)} can void {'it too' if yours.grave else 'the promise'}."
-    return f"{asked}. {capital(grave)} can void {'it' if yours.grave else 'the promise'} whatever you answer."
+        return f"{asked}. {capital(of_all + limits)} can {'also ' if yours.grave else ''}void the promise."
+    return f"{asked}. {capital(grave)} can void the promise whatever you answer."
 
 
 def open_hazards(record: Reviewed) -> tuple[Open, ...]:

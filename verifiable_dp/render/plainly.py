@@ -40,9 +40,13 @@ def summary(record: Record) -> list[str]:
         found = "keeps bounds that we fitted and did not prove" if regrets.chosen(record) else _REGRET[regret]
         sentences.append(f"{_MEASURED[words.measured(record)]} {found}.{other}")
     if record.checks and not (record.mutants or record.kill_table):
-        less = " except versions with less noise" if record.power else ""
+        less, others = (
+            (" except versions with less noise", "faults of other kinds")
+            if record.power
+            else ("", "other faults")
+        )
         sentences.append(
-            f"No broken variants{less} were tried, so nothing shows that the audit would catch another fault."
+            f"No broken variants{less} were tried, so nothing shows that the audit would catch {others}."
         )
     if not regret:
         sentences.append("Regret was not measured.")
@@ -53,21 +57,21 @@ def _promise(record: Record) -> str:
     claim = record.claimed
     epsilon, delta = claim.epsilon, claim.delta
     times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
-    but = f", plus a probability of {delta:g}" if delta else ""
+    but = f", apart from an added probability of at most {delta:g}" if delta else ""
     also = f", delta {delta:g}" if delta else ""
     false = ", which does not hold" if record.verdict == "refuted" else ""
-    start, end = f"The promise{false}", ""
+    start, end = f"The promise{false}:", ""
     if claim.curve:
         start = f"The promise is {words.promised(record)}{false}. "
         if claim.mu is None:
-            start += "By one conversion of several this implies"
+            start += "By one of several conversions,"
             end = " Another conversion or delta gives another epsilon: a difference is not a safety margin."
         else:
-            start += "Because all noise is normal, this implies" if claim.rho is not None else "This implies"
+            start += "Because all noise is normal," if claim.rho is not None else "Therefore,"
             end = " A different delta gives a different epsilon."
     return (
-        f"{start}: changing {words.changed(record)} makes anything seen in "
-        f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g}{also}).{end}"
+        f"{start} changing {words.changed(record)} makes anything that can be seen in "
+        f"{words.seen(record)} at most {times} as likely{but} (epsilon {epsilon:.4g}{also}).{end}"
     )
 
 

@@ -76,7 +76,7 @@ def render(
     """
     found, place = rendering(to), Path(path)
     if url and not found.takes_url:
-        raise InputError(f"url works only with a form that names the CI run, such as in-toto, got {to}")
+        raise InputError(f"`url` works only with a form that names the CI run, such as in-toto, got {to}")
     content = files.content("record", path, LARGEST)
     held = verify(parsed(path, content))
     record, signed = held.parsed, state(f"{place}.sig", held.record, keys or {})

@@ -130,12 +130,12 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
         runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
         bounded = record.epsilon_upper is not None
         others = f"other inputs {'rest on the conditional proof' if bounded else 'were not examined'}"
-        others = "other inputs: conditional proof" if terse and bounded else others
+        others = "others by conditional proof" if terse and bounded else others
         if missed:
             fault = "this broken variant leaks" if missed == 1 else "these broken variants leak"
             rest = "covered by the proof alone" if bounded else "not examined"
             others = f"{fault} only in other runs ({rest})"
-        return f"{runs} runs checked exactly; {others}."
+        return f"{runs} runs were checked exactly; {others}."
     if power.by in ("exact", "shuffle"):
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:

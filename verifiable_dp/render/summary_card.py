@@ -207,11 +207,11 @@ def _verdict(record: Record, terse: int) -> str:
     if words.is_baseline(record):
         return f"No promise made; leaks at least epsilon {digits(words.least(record))}"
     if record.verdict == "refuted":
-        return f"Does not hold: {words.broken(record)}; promised {words.promised(record)}"
+        return f"Does not hold: {words.broken(record)}, but {words.promised(record)} was promised"
     if record.verdict == "inconclusive":
         least = words.least(record)
         known = f"epsilon is at least {digits(least)}" if least else "nothing is known of epsilon"
-        return f"Undecided: {known}, promised {words.promised(record)}"
+        return f"Undecided: {known}; {words.promised(record)} was promised"
     return _found_nothing(record, terse)
 
 
@@ -308,7 +308,7 @@ def _held(record: Record, terse: int) -> str:
             )
             found.append(f"{what}{where}: {regrets.agreeing(record)}{coarse}.")
         elif private and terse < 6:
-            found.append(f"{what} checks at {parameters.at_other_privacy(record, brief=True)}.")
+            found.append(f"{what} was checked at {parameters.at_other_privacy(record, brief=True)}.")
     return " ".join(filter(None, found))
 
 

@@ -318,7 +318,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "limit x2",
-            "rewards are truncated at twice the limit for which the noise is made",
+            "rewards are truncated at twice the limit that the noise is calibrated to",
             "truncation",
             _ask(lambda ask: Truncated(2 * ask.limit, ask.centre)),
             _truncates,

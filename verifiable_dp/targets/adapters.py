@@ -96,7 +96,7 @@ def taken(target: Foreign, given: GivenRole) -> tuple[str, Function[Foreign]]:
         raise InputError(f"target: {target.__qualname__} must have {ways}")
     if given.reward:
         raise InputError(
-            "reward works only with code that generates its own rewards, not with a function "
+            "`reward` works only with code that generates its own rewards, not with a function "
             "of a reward table"
         )
     settable = parameters_of(target)

@@ -97,7 +97,7 @@ class Caged:
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
                 f"cage: {USER} and {OFFLINE} are required, but this system allows only "
-                f"{', '.join(taken) or 'neither'}; use best or none"
+                f"{', '.join(taken) or 'neither'}; use --cage best or --cage none"
             )
         return taken
 

@@ -82,8 +82,8 @@ class Clock:
         if time.monotonic() > self._end:
             _kill(pid)
             raise InputError(
-                f"target: we stopped the audit without a verdict after {self._most:.0f} seconds, the most "
-                "that an audit of this size may take; if the code needs longer, give a larger --budget"
+                f"target: we stopped the audit without a verdict after {self._most:.0f} seconds, the limit "
+                "for an audit of this size; if the code needs longer, give a larger --budget"
             )
 
 

@@ -717,8 +717,8 @@ def test_a_re_run_compares_the_verdict_of_what_is_never_drawn_again(report, tmp_
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ucb1", "numerics works only with your own mechanism"),
-        ("dp-lin-ucb", "numerics works only with your own mechanism"),
+        ("ucb1", "`numerics` works only with your own mechanism"),
+        ("dp-lin-ucb", "`numerics` works only with your own mechanism"),
         ("shuffled-linear", "a single report or draw may cost more than epsilon; audit it without numerics"),
     ],
 )

@@ -248,7 +248,7 @@ def test_what_budgets_stand_for():
             sizes_of("quick", runs)
     with pytest.raises(InputError, match="smoke, quick, standard, thorough or a positive number of seconds"):
         sizes_of("huge")
-    with pytest.raises(InputError, match="runs works only with your own code"):
+    with pytest.raises(InputError, match="`runs` works only with your own code"):
         vdp.audit("dp-se", runs=1000)
 
 
@@ -1097,7 +1097,7 @@ def test_code_that_is_not_known_by_its_name_is_refused(tmp_path):
 
     for target in (local, lambda data, size, rng: rng.laplace(0, 1, size)):
         with pytest.raises(
-            vdp.InputError, match=r"checkpoint works only with .* whose code we cannot identify"
+            vdp.InputError, match=r"`checkpoint` works only with .* whose code we cannot identify"
         ):
             vdp.audit(target, epsilon=1, budget=1, checkpoint=tmp_path / "c")
     assert not list(tmp_path.iterdir())

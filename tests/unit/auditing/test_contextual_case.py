@@ -131,9 +131,9 @@ def test_the_baseline_is_held_against_its_reference_by_what_others_see():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"group": 2}, "group works only without contexts"),
-        ({"protects": "reward"}, "protects works only with your own code"),
-        ({"contexts": 3}, "contexts work only with your own code"),
+        ({"group": 2}, "`group` works only without contexts"),
+        ({"protects": "reward"}, "`protects` works only with your own code"),
+        ({"contexts": 3}, "`contexts` works only with your own code"),
         ({"pairs": [TablePair(np.zeros((8, 2)), 0, 0, 1.0)]}, "pairs must be ContextPairs"),
         (
             {"pairs": GAMES, "model": "central"},

@@ -544,10 +544,10 @@ def test_neighbouring_data_differ_in_one_entry(kind, size):
         (lambda: Promise(1.0, adjacency="zero-out", group=2), "group must be left out"),
         (
             lambda: AuditRequest(None, "f", Promise(1.0, adjacency="replace"), Inputs(pairs=[])),
-            "adjacency must be left out with pairs",
+            "`adjacency` must be left out with `pairs`",
         ),
         (lambda: vdp.audit(stated, epsilon=1.0, adjacency="replace", runs=500), "neighbours are stated"),
-        (lambda: vdp.audit("dp-se", adjacency="add-remove"), "adjacency works only with your own code"),
+        (lambda: vdp.audit("dp-se", adjacency="add-remove"), "`adjacency` works only with your own code"),
     ],
 )
 def test_an_adjacency_that_cannot_apply_is_refused(asked, words):
@@ -1066,7 +1066,7 @@ def test_what_a_program_is(given, kind):
     [
         ({"n_arms": 2}, r"horizon must be given for a command that plays a bandit \(--horizon T\)"),
         ({"horizon": 5}, r"n_arms must be given for a command that plays a bandit \(--arms K\)"),
-        ({"n_arms": 2, "horizon": 5, "numerics": True}, "numerics works only with a mechanism"),
+        ({"n_arms": 2, "horizon": 5, "numerics": True}, "`numerics` works only with a mechanism"),
     ],
 )
 def test_what_a_program_that_plays_needs(given, words):

@@ -427,7 +427,7 @@ def test_what_cannot_be_run_again_says_so():
         ({"better_than": play, "beta": 0.5}, "beta needs bound"),
         ({"better_than": play, "factor": 0}, "factor must be finite and greater than 0"),
         ({"bound": 1, "runs": 1}, "runs must be an integer of at least 2"),
-        ({"bound": 1, "environments": [[0.5, 0.4]]}, "environments must have n_arms = 3"),
+        ({"bound": 1, "environments": [[0.5, 0.4]]}, "environments must have 3 arms"),
         ({"bound": 1, "environments": 3}, "environments must be one or more environments"),
         ({"bound": 1, "parameters": {"widht": 1}}, "parameters: 'widht' must be a parameter of .*: lead"),
         ({"bound": 1, "parameters": {"lead": [1]}}, "parameters: lead must be a number"),

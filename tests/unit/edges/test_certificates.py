@@ -992,7 +992,7 @@ def chained(**more):
     return {reach.state: reach.terms for reach in reaches}, blocks
 
 
-ON = "the run goes on to the end"
+ON = "the run continues to the end"
 
 
 def test_what_a_stream_comes_to():

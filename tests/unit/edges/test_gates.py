@@ -321,13 +321,13 @@ UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
     ("record", "counted", "missed", "told"),
     [
         (variants([]), "", [], ""),
-        (variants([HIT, HIT]), "2 of 2", [], "2 of its 2 broken variants. None was missed."),
+        (variants([HIT, HIT]), "2 of 2", [], "all 2 of its broken variants. None was missed."),
         (variants([HIT, MISS]), "1 of 2", ["m1"], "1 of its 2 broken variants. Missed: m1."),
         (
             variants([HIT], caught=(2, 3)),
             "4 of 4",
             [],
-            f"1 of its 1 broken variants. {SUITE} 5 broken variants: 5 caught, 0 missed. None was missed.",
+            f"its only broken variant. {SUITE} 5 broken variants: 5 caught, 0 missed. None was missed.",
         ),
         (
             variants([], row("s"), row("a", origin="auditor"), caught=(2, 3)),
@@ -346,7 +346,7 @@ UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
             variants([HIT], row("w", "within_the_claim"), row("u", "undecided"), caught=(0, 0)),
             "1 of 1",
             [],
-            f"1 of its 1 broken variants. {SUITE} 2 broken variants: 1 within the claim, 1 undecided, 0 "
+            f"its only broken variant. {SUITE} 2 broken variants: 1 within the claim, 1 undecided, 0 "
             f"missed. {UNDECIDED}",
         ),
     ],

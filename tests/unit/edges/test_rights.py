@@ -306,7 +306,7 @@ def test_within_itself_it_is_refused():
     with place() as here:
         right = here.right()
         with right.alone():
-            refused(right.alone().__enter__, "in the middle of an update")
+            refused(right.alone().__enter__, "being updated or saved")
         with right.alone():
             pass
 

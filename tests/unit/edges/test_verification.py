@@ -83,7 +83,7 @@ def test_what_is_just_within_the_limits_is_read():
         ("{", "is corrupted: "),
         ('{"a": 01}', "is corrupted: "),
         ('{"a": 1} x', "is corrupted: "),
-        ("", "is not a record: it is not JSON; "),
+        ("", "is not JSON, so it is not a record; "),
     ],
 )
 def test_what_is_no_json_is_corrupted(text, said):
@@ -180,7 +180,7 @@ def test_a_check_is_about_what_its_place_is_about():
     whole = record(checks=[of_regret])
     refused(
         lambda: verify._rejudge(Record.of(whole), whole),
-        f"record: checks.0.kind must be a kind of check about privacy, got {of_regret['kind']!r}, which is "
+        f"record: checks.0.kind must be a kind of check about privacy, but {of_regret['kind']!r} is "
         "about regret",
     )
     places = [(place, about) for place, _, about in verify._all_checks(Record.of(record()))]

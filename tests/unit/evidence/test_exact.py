@@ -1137,7 +1137,7 @@ def test_a_plot_shows_counts_and_the_exact_law():
         ({"rho": 0.5, "delta": 0.0}, "delta must lie"),
         ({"rho": 0.5, "sequential": True}, "sequential"),
         ({"epsilon": 1.0, "curve": True, "sequential": True}, "sequential"),
-        ({"epsilon": 1.0, "group": 2}, "group works only with bandits"),
+        ({"epsilon": 1.0, "group": 2}, "`group` works only with bandits"),
         ({"epsilon": 1.0, "group": 0}, "group must be"),
     ],
 )
@@ -1153,9 +1153,9 @@ def test_options_that_make_no_sense_for_bandits():
     def play(rewards, rng):
         return np.zeros(len(rewards), int)
 
-    with pytest.raises(InputError, match="rho works only with a mechanism"):
+    with pytest.raises(InputError, match="`rho` works only with a mechanism"):
         vdp.audit(play, rho=0.5, n_arms=2, horizon=10)
-    with pytest.raises(InputError, match="rho works only with your own mechanism"):
+    with pytest.raises(InputError, match="`rho` works only with your own mechanism"):
         vdp.audit("dp-se", rho=0.5)
     with pytest.raises(InputError, match="shuffled"):
         vdp.audit("shuffled-linear", group=2, budget=0.1)

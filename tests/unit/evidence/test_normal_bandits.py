@@ -235,7 +235,7 @@ def test_a_group_multiplies_mu():
         (lambda: PrivacyClaim(0.1, 1e-5, mu=1.0), "which mu and delta imply"),
         (lambda: PrivacyClaim(9.0, mu=1.0), "mu-GDP, got 0"),
         (lambda: PrivacyClaim(1.0).epsilon_at(1e-5), "rho or mu"),
-        (lambda: vdp.audit("dp-se", mu=1.0), "mu works only"),
+        (lambda: vdp.audit("dp-se", mu=1.0), "`mu` works only"),
     ],
 )
 def test_what_means_nothing_is_refused(asked, words):

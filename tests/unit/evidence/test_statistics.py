@@ -487,9 +487,9 @@ def test_both_tests_share_the_level():
 
 def test_numerics_is_about_what_releases_numbers():
     """Mechanisms, and algorithms with live sessions (tests/unit/auditing/test_audits_of_code.py)."""
-    with pytest.raises(InputError, match="numerics works only with your own mechanism"):
+    with pytest.raises(InputError, match="`numerics` works only with your own mechanism"):
         vdp.audit("ucb1", numerics=True)
     with pytest.raises(
-        InputError, match="numerics works only with a mechanism that releases numbers, got play"
+        InputError, match="`numerics` works only with a mechanism that releases numbers, got play"
     ):
         vdp.audit(lambda rewards, rng: rewards, epsilon=1.0, n_arms=2, horizon=4, numerics=True)

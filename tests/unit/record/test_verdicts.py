@@ -359,8 +359,8 @@ EDITS_OF_TIED = [
     (claim_is_smaller, "must (agree with the claim|be 0.5)"),
     (bound_at_another_delta, "delta"),
     (all_settled, "settled_by must be"),
-    (exclusion_without_its_values, "nothing can be concluded|does not fit"),
-    (premise_without_its_values, "nothing can be concluded|does not fit|cannot be judged"),
+    (exclusion_without_its_values, "allow no conclusion|does not fit"),
+    (premise_without_its_values, "allow no conclusion|does not fit|cannot be judged"),
 ]
 
 

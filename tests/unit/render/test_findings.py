@@ -347,7 +347,7 @@ def test_no_verdict_says_more_than_the_evidence():
     assert spoken("dp-linear")[0] == (
         "No violation was found. The certificate covers every input and every run of this instance if its "
         "premises hold. It does not cover other instances, noise in production, rounding or side channels, "
-        "so it does not prove differential privacy of a deployment."
+        "so it does not prove that a deployment satisfies differential privacy."
     )
     assert spoken("dp-linear-printed")[0].startswith(REFUTED)
     record = json.loads((REPORTS_OF_WORDS / "dp-linear" / "record.json").read_text("utf-8"))
@@ -444,7 +444,7 @@ def test_a_mechanism_has_data_and_outputs_and_no_actions():
         f"Epsilon 1 for {said}, against {who}. It names no unit of privacy."
     )
     promise = plainly.summary(Record.of(record))[0]
-    assert promise.startswith(f"The promise: {said} makes anything seen in {seen} at most")
+    assert promise.startswith(f"The promise: {said} makes anything that can be seen in {seen} at most")
     record["target"]["plays"] = "arms"
     assert "the actions and every noisy statistic" in promised.promise(Record.of(record))
 

@@ -56,8 +56,8 @@ def section(page):
         ("dp-robust-elimination-printed", "Regret was not measured."),
         (
             "dp-se",
-            "changing one reward of one round makes anything seen in the actions and every noisy "
-            "statistic at most 2.72 times more likely (epsilon 1).",
+            "changing one reward of one round makes anything that can be seen in the actions and "
+            "every noisy statistic at most 2.72 times as likely (epsilon 1).",
         ),
         (
             "dp-se",
@@ -70,8 +70,9 @@ def section(page):
         ("ucb1", "Sampling refuted the yardstick. Measured regret"),
         (
             "shuffled-linear",
-            "changing the rewards of one round (whichever action is played) makes anything seen in each "
-            "batch of reports in shuffled order at most 54.6 times more likely, plus a probability of 1e-06",
+            "changing the rewards of one round (whichever action is played) makes anything that can be seen "
+            "in each batch of reports in shuffled order at most 54.6 times as likely, apart from an added "
+            "probability of at most 1e-06",
         ),
     ],
 )
@@ -90,7 +91,7 @@ def test_other_counts_are_other_words():
     said = " ".join(plainly.summary(Record.of(record)))
     assert "Replayed runs refuted the claim. The exact distribution and sampling found no violation." in said
     record["claim"]["epsilon"] = 800.0
-    assert "at most e^800 times more likely" in plainly.summary(Record.of(record))[0]
+    assert "at most e^800 times as likely" in plainly.summary(Record.of(record))[0]
 
 
 @pytest.mark.parametrize("name", each())

@@ -400,7 +400,7 @@ def test_a_class_that_hands_on_what_it_is_given_has_the_parameters_above_it():
             "'code.Plain' is not in the catalogue; did you mean code.py:Plain?",
         ),
         (("audit", "json.loads", "--epsilon", 1), "did you mean json:loads?"),
-        (("verify", "code.py"), "is not a record: it is not JSON; give a file that --json has written"),
+        (("verify", "code.py"), "is not JSON, so it is not a record; give a file that --json has written"),
         (
             ("audit", "code.py:usual", "--rho", 1, "--delta", 1e-5, "--arms", 2, "--horizon", 4),
             "a bandit's promise is epsilon: give --epsilon, and --delta",

@@ -1147,7 +1147,7 @@ def test_a_bandit_that_has_no_way_to_play_is_refused():
 
 def test_a_function_of_a_table_has_no_reward_of_its_own():
     given = roles.GivenRole(reward="file.py:pay")
-    with pytest.raises(InputError, match="reward works only with code that generates its own rewards"):
+    with pytest.raises(InputError, match="`reward` works only with code that generates its own rewards"):
         adapters.taken(lambda rewards, rng: rewards, given)
 
 

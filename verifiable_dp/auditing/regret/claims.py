@@ -216,7 +216,7 @@ def claims_of(
     arms, gap, beta = subject.setting.n_arms, asked.gap, asked.beta
     for environment in instances:
         if environment.n_arms != arms:
-            raise InputError(f"environments must have n_arms = {arms} arms, got {environment.n_arms}")
+            raise InputError(f"environments must have {arms} arms (n_arms), got {environment.n_arms}")
     named = [called(environment) for environment in instances]
     if len(set(named)) < len(named):
         raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")

@@ -155,7 +155,7 @@ class Drawn(_ByMeans, ABC):
 
 @dataclass(frozen=True)
 class Pareto(Drawn):
-    """Pareto rewards: tail exponent `shape`, least value (shape - 1) mean / shape.
+    """Pareto rewards: tail exponent `shape`, minimum (shape - 1) mean / shape.
 
     Parameters
     ----------

@@ -96,7 +96,8 @@ class CurveStatistics(Recorded, frozen=True):
     epsilon: Positive
     delta: Delta
     tests: Annotated[
-        AtLeastOne, said("Tests that share alpha, and the error of the bounds; so do the points.")
+        AtLeastOne,
+        said("Number of tests that share alpha and the error of the bounds; the points share them too."),
     ]
     alpha: OpenProbability
     confidence: OpenProbability

@@ -57,11 +57,11 @@ class ExactPair(Recorded, frozen=True):
     pair: str
     pair_number: Count
     epsilon: Annotated[Loss, said("Largest loss of an action sequence.")]
-    epsilon_at_delta: Annotated[Loss, said("Least epsilon at the claimed delta.")]
+    epsilon_at_delta: Annotated[Loss, said("Smallest epsilon at the claimed delta.")]
     likely: Annotated[Loss, said("Largest log-ratio of an event of probability 1e-6 or more.")] = (
         msgspec.field(name="epsilon_at_1e-6")
     )
-    delta: Annotated[Probability, said("Hockey-stick divergence at the claimed epsilon, at least.")]
+    delta: Annotated[Probability, said("Lower bound on the hockey-stick divergence at the claimed epsilon.")]
     delta_upper: Probability
     remainder: Annotated[Probability, said("Probability of the paths that were not followed.")]
     leaves: Count

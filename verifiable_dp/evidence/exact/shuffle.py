@@ -55,9 +55,11 @@ class ShuffleResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict
-    local_epsilon: Annotated[Loss, said("Of one report: range / scale.")]
-    delta_lower: Annotated[Probability, said("Of the count of reports above the threshold.")]
-    delta_upper: Annotated[Probability, said("By the reduction to clones.")]
+    local_epsilon: Annotated[Loss, said("Epsilon of one report: range / scale.")]
+    delta_lower: Annotated[
+        Probability, said("Lower bound on delta, from the count of reports above the threshold.")
+    ]
+    delta_upper: Annotated[Probability, said("Upper bound on delta, by the reduction to clones.")]
     threshold: float
     epsilon_lower: AtDelta
     epsilon_upper: AtDelta

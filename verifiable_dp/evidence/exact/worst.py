@@ -176,7 +176,7 @@ def _rewards(algorithm: Algorithm, query: Query) -> tuple[float, float]:
     if query.ask is None:
         return algorithm.search_bounds
     if not isinstance(query.ask, Truncated):
-        raise UnsupportedError("algorithm: it asks for more than sums of rewards")
+        raise UnsupportedError("the algorithm asks for more than sums of rewards")
     arm = int(np.flatnonzero(query.active[0])[0])
     limit, centre = float(query.ask.limit[0, arm]), float(query.ask.centre[0, arm])
     return centre - limit, centre + limit

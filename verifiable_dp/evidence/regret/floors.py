@@ -191,6 +191,6 @@ def _floors_in_words(numbers: Json, result: Json) -> str:
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
     least = min(rows, key=lambda row: float(row["times"]))
     return (
-        f"Lower bound on {numbers['measured']}: {counts}. The closest to it is {least['algorithm']}, at "
-        f"{least['times']:.3g} times the bound."
+        f"Lower bound on {numbers['measured']}: {counts}. The closest algorithm is {least['algorithm']}, "
+        f"at {least['times']:.3g} times the bound."
     )
