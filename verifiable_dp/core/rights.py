@@ -292,7 +292,7 @@ class Right:
         """
         if self._process != (_born[0], os.getpid()):
             raise InputError(
-                "session: it belongs to the process that created it, and the current process is a fork of "
+                "the session belongs to the process that created it, and the current process is a fork of "
                 "that one: both would draw on the same data; create or restore the session after the fork, "
                 "in one process only"
             )
@@ -309,7 +309,7 @@ class Right:
         self.mine()  # before the lock, which another thread of the parent may hold
         with self._lock:
             if self.ended:
-                raise InputError("session: it was closed; restore it from its file")
+                raise InputError("the session was closed; restore it from its file")
             yield
 
     @contextlib.contextmanager

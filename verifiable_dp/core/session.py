@@ -258,7 +258,7 @@ class Session:
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
-                    f"session: it is stored in {self._right.path!r}; to move it, close the session, move "
+                    f"the session is stored in {self._right.path!r}; to move it, close the session, move "
                     "the file and restore the session there"
                 )
             key = self._key if key is None else key
@@ -360,7 +360,7 @@ class Session:
 
 _LONGEST = 60.0  # seconds of a tick
 _COPIED = (
-    "session: it cannot be copied or pickled, because the session and its copy would draw on the same "
+    "the session cannot be copied or pickled, because the session and its copy would draw on the same "
     "data; save it "
     "to a file, and restore it where it should continue"
 )

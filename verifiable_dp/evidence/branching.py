@@ -93,7 +93,7 @@ def branched(algorithm: Algorithm) -> tuple[list[Reach], int, bool]:
             break
         if not (query.rounds > 0).all() or type(query.ask) is Histogram:
             raise NotOfFormError(
-                "algorithm: it keeps private values, and its runs differ in length or release histograms"
+                "the algorithm keeps private values, and its runs differ in length or release histograms"
             )
         runs, block, step = _step(algorithm, runs, query)
         kinds |= {block.normal} if block.scales.size else set()
@@ -101,9 +101,9 @@ def branched(algorithm: Algorithm) -> tuple[list[Reach], int, bool]:
         states += int((runs.arm < 0).sum()) // count
         followed += len(runs.arm)
         if followed > MOST_RUNS:
-            raise NotOfFormError(f"algorithm: it has more than {MOST_RUNS} runs, and keeps private values")
+            raise NotOfFormError(f"the algorithm has more than {MOST_RUNS} runs, and keeps private values")
         if len(kinds) > 1:
-            raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
+            raise NotOfFormError("the algorithm's noise is neither all Laplace nor all normal")
     normal = True in kinds
     _alike(runs, normal)
     worst = [
@@ -123,7 +123,7 @@ def _step(algorithm: Algorithm, runs: _Runs, query: Query) -> tuple[_Runs, Block
     blocks = [_block(algorithm, runs, query, now, best) for best in range(algorithm.n_arms)]
     block = blocks[0]
     if any(block.compares for block in blocks):
-        raise NotOfFormError("algorithm: it keeps private values, and compares values")
+        raise NotOfFormError("the algorithm keeps private values, and compares values")
     for other in blocks[1:]:
         same = all(equal(getattr(block, name), getattr(other, name)) for name in ("scales", "slots", "cost"))
         if not (same and _equal_but(block.after, other.after, runs.state.released)):
@@ -174,7 +174,7 @@ def _next_arms(states: Sequence[State]) -> tuple[IntArray, BoolArray]:
     """The row of each run that goes on, and its next arm, (n, K): one where all agree, else every arm."""
     shown = np.stack([vars(state)["active"] for state in states])
     if not (shown.sum(axis=2) == 1).all():
-        raise NotOfFormError("algorithm: it keeps private values over blocks of several arms")
+        raise NotOfFormError("the algorithm keeps private values over blocks of several arms")
     agreed = (shown == shown[:1]).all(axis=(0, 2))
     number, arms = shown.shape[1:]
     row = np.repeat(np.arange(number), np.where(agreed, 1, arms))
@@ -200,7 +200,7 @@ def _place(runs: _Runs, lane: int) -> tuple[bytes, int, int]:
 def _rounded(memory: Memory, row: int) -> bytes:
     """Private values of a row to nine digits, which hide in which order they were added up."""
     if not isinstance(memory, Batch):
-        raise NotOfFormError("algorithm: its memory is not a batch of arrays")
+        raise NotOfFormError("the algorithm's memory is not a batch of arrays")
     parts = []
     for f in fields(memory):
         value = getattr(memory, f.name)

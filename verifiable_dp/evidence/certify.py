@@ -105,11 +105,11 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
         state, query, top = state.take(on), query.take(on), top[on]
         if not len(top):
             if len(normal) > 1:
-                raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
+                raise NotOfFormError("the algorithm's noise is neither all Laplace nor all normal")
             return Unfolded(list(reaches.values()), examined, frozenset(batches), True in normal)
         examined += len(top)
         if examined > MOST_STATES:
-            raise NotOfFormError(f"algorithm: it has more than {MOST_STATES} public states")
+            raise NotOfFormError(f"the algorithm has more than {MOST_STATES} public states")
         lanes = _lanes(query)
         block = _lane_block(algorithm, state, query, lanes)
         if block.scales.size:
@@ -151,7 +151,7 @@ def _lane_block(algorithm: Algorithm, state: State, query: Query, lanes: Lanes) 
     state, query = replace(state.take(row), run=run), query.take(row)
     memory: Memory = algorithm.private(run)
     if not isinstance(memory, NoMemory):
-        raise NotOfFormError("algorithm: it keeps private values between blocks")
+        raise NotOfFormError("the algorithm keeps private values between blocks")
 
     def offset(draw: Draw) -> FloatArray:
         columns = np.arange(draw.value.shape[1])
@@ -160,7 +160,7 @@ def _lane_block(algorithm: Algorithm, state: State, query: Query, lanes: Lanes) 
     answers = possible_answers(algorithm, query, arm, variant, np.ones(len(row), bool))
     block = played_block(algorithm, state, (memory, memory), query, answers, Forced(state.run, offset))
     if block.memories != (memory, memory) or block.compares:
-        raise NotOfFormError("algorithm: it keeps private values between blocks")
+        raise NotOfFormError("the algorithm keeps private values between blocks")
     return block
 
 
@@ -264,7 +264,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     )
     run = np.arange(len(policy))
     if len(run) * blocks * (2 + algorithm.n_arms) > _HELD:
-        raise NotOfFormError("algorithm: it has too many rounds and arms to unfold as a chain")
+        raise NotOfFormError("the algorithm has too many rounds and arms to unfold as a chain")
     state: State = algorithm.start(run)
     memory: Memory = algorithm.private(run)
     chain = _Chain(algorithm, policy, place, variant, (memory, memory), 0 * run, np.zeros(len(run)))
@@ -288,12 +288,12 @@ def _length(algorithm: Algorithm) -> int:
         if rounds <= 0:
             return number
         if algorithm.n_arms > 1 and rounds > 1:
-            raise NotOfFormError("algorithm: it keeps private values over blocks of several arms")
+            raise NotOfFormError("the algorithm keeps private values over blocks of several arms")
         forced = Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
         memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
         state = algorithm.decide(state, query, released)
     raise NotOfFormError(
-        f"algorithm: it has more than {MOST_BLOCKS} blocks, and keeps private values between them"
+        f"the algorithm has more than {MOST_BLOCKS} blocks, and keeps private values between them"
     )
 
 
@@ -334,7 +334,7 @@ class _Chain:
 
         block = played(False)
         if block.normal:
-            raise PathsDifferError("algorithm: it adds normal noise to values that it keeps between blocks")
+            raise PathsDifferError("the algorithm adds normal noise to values that it keeps between blocks")
         if block.compares:
             halted = played(True)
             if (algorithm.query(halted.after).rounds > 0).any():
@@ -444,7 +444,7 @@ def _shuffled(algorithm: Algorithm, claim: PrivacyClaim, premises: tuple[Premise
     """By the reduction to clones, of every batch that can come about."""
     seen = unfolded(algorithm)
     if not seen.batches or claim.relation.size > 1:
-        raise NotOfFormError("algorithm: it has no batches of reports")
+        raise NotOfFormError("the algorithm has no batches of reports")
     least: dict[float, int] = {}  # more reports of the same kind hide better
     for batch in seen.batches:
         counts = np.array([batch.counts])

@@ -228,7 +228,7 @@ def played_block(
     if len(echo.moved) < len(forced.calls):
         raise NotOfFormError("algorithm: the number of draws depends on the data")
     if np.isinf(shown).any():
-        raise NotOfFormError("algorithm: it publishes infinite values")
+        raise NotOfFormError("the algorithm publishes infinite values")
     if not equal(shown, other):
         raise NotOfFormError("algorithm: what is published differs although every release is the same")
     after = algorithm.decide(state, query, shown)
@@ -240,7 +240,7 @@ def played_block(
     counts = [draw.count for draw, _ in forced.calls if draw.count is not None]
     kinds = {(draw.normal, draw.freedom) for draw, _ in forced.calls}
     if len(kinds) > 1 or any(freedom for _, freedom in kinds):
-        raise NotOfFormError("algorithm: its noise is neither all Laplace nor all normal")
+        raise NotOfFormError("the algorithm's noise is neither all Laplace nor all normal")
     n = len(query.rounds)
     return Block(
         (left, right),

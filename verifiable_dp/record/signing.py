@@ -140,7 +140,7 @@ def check(record: Json, key: str | Path, signature: str | Path) -> str:
     try:
         public.verify(_decoded(found), signed_bytes(record))
     except InvalidSignature:
-        raise InputError(f"signature: it is not valid: {_why(record, public, found)}") from None
+        raise InputError(f"the signature is not valid: {_why(record, public, found)}") from None
     return _fingerprint(public)
 
 
@@ -354,4 +354,4 @@ def _decoded(found: Json) -> bytes:
     try:
         return base64.b64decode(found["signature"], validate=True)
     except (binascii.Error, ValueError):
-        raise InputError("signature: it is not Base64") from None
+        raise InputError("the signature is not Base64") from None

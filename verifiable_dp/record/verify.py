@@ -560,7 +560,7 @@ def _examined(record: Json) -> int:
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form
-        raise InputError(f"record: its values allow no conclusion ({repr(error)[:150]})") from None
+        raise InputError(f"record: the values allow no conclusion ({repr(error)[:150]})") from None
     if (declared := record["declarations"]) is not None:
         _same("declarations", declared, declarations.checked(declared), record)
     return count

@@ -267,7 +267,7 @@ NOT_FOLLOWED = {
     "runs differ in length": {"query": stopping},
     "several arms": {"decide": pairwise},
     "neither all Laplace nor all normal": drawing(laplace_at_first),
-    "it keeps private values, and compares values": drawing(compared),
+    "keeps private values, and compares values": drawing(compared),
     "used twice in a run": drawing(lambda draw, state: replace(draw, slot=draw.slot % 2)),
     "estimate is not one number for each arm": {
         "start": lambda self, run: Wide.of(GaussianTS.start(self, run))

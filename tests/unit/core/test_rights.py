@@ -26,7 +26,7 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 
-FORKED = "InputError: session: it belongs to the process that created it"
+FORKED = "InputError: the session belongs to the process that created it"
 ALGORITHM = Blocks(1000)
 
 
@@ -427,7 +427,7 @@ def test_a_file_is_open_in_one_session(path):
     assert "is in use by another session" in forked(lambda: ALGORITHM.restore(path, noise=noise))
     session.close()
     for call in (session.select, lambda: session.update(0.5), session.close):
-        refused(call, "it was closed; restore it from its file")
+        refused(call, "was closed; restore it from its file")
     back = ALGORITHM.restore(path, noise=noise)
     refused(lambda: ALGORITHM.restore(path, noise=noise), "is in use by another session")
     assert (back.rounds, noise.most) == (2, 1)

@@ -658,7 +658,7 @@ def test_a_session_is_saved_where_it_lives(quick):
     with small("dp-se").session(path=quick / "s") as mine:
         mine.save(quick / "s")
         with pytest.raises(
-            InputError, match=r"session: it is stored in .*; to move it, close the session, move the file"
+            InputError, match=r"the session is stored in .*; to move it, close the session, move the file"
         ):
             mine.save(quick / "other")
     assert not (quick / "other").exists()

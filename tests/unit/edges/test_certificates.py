@@ -675,8 +675,8 @@ def test_what_unfolding_comes_to():
 
 
 OFFENDERS = [
-    ({"how": "keeps"}, "it keeps private values between blocks"),
-    ({"how": "compares"}, "it keeps private values between blocks"),
+    ({"how": "keeps"}, "keeps private values between blocks"),
+    ({"how": "compares"}, "keeps private values between blocks"),
     ({"how": "once for all"}, "a draw is used twice in a run"),
     ({"how": "one for two arms"}, "a draw is used twice in a block"),
     ({"how": "square"}, "releases are not linear in the rewards"),
@@ -687,8 +687,8 @@ OFFENDERS = [
     ({"how": "both"}, "its noise is neither all Laplace nor all normal"),
     ({"how": "by turns"}, "its noise is neither all Laplace nor all normal"),
     ({"how": "shares"}, "runs share their draws"),
-    ({"how": "infinite"}, "it publishes infinite values"),
-    ({"how": "partly infinite"}, "it publishes infinite values"),
+    ({"how": "infinite"}, "publishes infinite values"),
+    ({"how": "partly infinite"}, "publishes infinite values"),
     ({"how": "once for all", "n_arms": 1}, "a draw is used twice in a run"),
     ({"how": "publishes"}, "what is published differs although every release is the same"),
     ({"how": "overlaps"}, "blocks overlap"),
@@ -997,10 +997,10 @@ ON = "the run continues to the end"
 
 def test_what_a_stream_comes_to():
     """A reward is in the sums of its round and of all later ones."""
-    wanted = {f"reward {i + 1}; {ON}": ((1, 2, 3 - i),) for i in range(3)}
+    wanted = {f"reward {i + 1} is replaced; {ON}": ((1, 2, 3 - i),) for i in range(3)}
     assert chained() == (wanted, 3)
-    assert chained(forgets=True) == ({f"reward {i + 1}; {ON}": ((1, 2, 1),) for i in range(3)}, 3)
-    assert chained(scale=0.0, horizon=1) == ({f"reward 1; {ON}": ((1, 0, 1),)}, 1)
+    assert chained(forgets=True) == ({f"reward {i + 1} is replaced; {ON}": ((1, 2, 1),) for i in range(3)}, 3)
+    assert chained(scale=0.0, horizon=1) == ({f"reward 1 is replaced; {ON}": ((1, 0, 1),)}, 1)
 
 
 def test_what_an_index_policy_comes_to():
@@ -1008,21 +1008,25 @@ def test_what_an_index_policy_comes_to():
     found, blocks = chained(n_arms=2)
     assert blocks == 3
     assert {state: terms for state, terms in found.items() if "throughout" in state} == {
-        "reward 1; arm 1 is pulled throughout": ((1, 2, 3),),
-        "reward 2; arm 1 is pulled throughout": ((1, 2, 2),),
-        "reward 3; arm 1 is pulled throughout": ((1, 2, 1),),
-        "reward 1; arm 2 is pulled throughout": ((1, 2, 1),),
-        "reward 2; arm 2 is pulled throughout": ((1, 2, 2),),
-        "reward 3; arm 2 is pulled throughout": ((1, 2, 1),),
+        "reward 1 is replaced; arm 1 is pulled throughout": ((1, 2, 3),),
+        "reward 2 is replaced; arm 1 is pulled throughout": ((1, 2, 2),),
+        "reward 3 is replaced; arm 1 is pulled throughout": ((1, 2, 1),),
+        "reward 1 is replaced; arm 2 is pulled throughout": ((1, 2, 1),),
+        "reward 2 is replaced; arm 2 is pulled throughout": ((1, 2, 2),),
+        "reward 3 is replaced; arm 2 is pulled throughout": ((1, 2, 1),),
     }
     others = {state for state in found if "throughout" not in state}
-    assert others == {f"reward {i}; arms vary" for i in (1, 2, 3)}
+    assert others == {f"reward {i} is replaced; arms vary" for i in (1, 2, 3)}
 
 
 def test_what_a_rule_that_halts_comes_to():
     """It pays for each comparison from its reward on, and may halt at any of them."""
     found, blocks = chained(halts=True)
-    halts = {f"reward {i}; the run halts in block {k}": k + 1 - i for k in (1, 2, 3) for i in range(1, k + 1)}
+    halts = {
+        f"reward {i} is replaced; the run halts in block {k}": k + 1 - i
+        for k in (1, 2, 3)
+        for i in range(1, k + 1)
+    }
     most = {f"the run halts in block {k}": k for k in (1, 2, 3)}
     assert blocks == 3
     ends = {
@@ -1033,13 +1037,13 @@ def test_what_a_rule_that_halts_comes_to():
     assert ends == most
     assert {state for state in found if ON not in state} <= set(halts)
     assert {state: terms for state, terms in found.items() if ON in state} == {
-        f"reward {i + 1}; {ON}": ((1, 2, 3 - i),) for i in range(3)
+        f"reward {i + 1} is replaced; {ON}": ((1, 2, 3 - i),) for i in range(3)
     }
 
 
 OFF_THE_CHAIN = [
-    ({"n_arms": 2, "block": 2}, "it keeps private values over blocks of several arms"),
-    ({"how": "normal"}, "it adds normal noise to values that it keeps between blocks"),
+    ({"n_arms": 2, "block": 2}, "keeps private values over blocks of several arms"),
+    ({"how": "normal"}, "adds normal noise to values that it keeps between blocks"),
     ({"horizon": 513}, "more than 512 blocks, and keeps private values between them"),
     ({"how": "square"}, "releases are not linear in the rewards"),
     ({"how": "one draw"}, "a draw is used twice in a run"),
@@ -1074,7 +1078,7 @@ def test_a_reward_that_enters_no_release_costs_nothing():
         found, _ = chained(how="quiet end", forgets=True, **more)
         assert set(found.values()) == {((1, 2, 1),), ()}
         assert {state for state, terms in found.items() if not terms} >= {
-            f"reward 3; {'arm 1 is pulled throughout' if more else ON}"
+            f"reward 3 is replaced; {'arm 1 is pulled throughout' if more else ON}"
         }
 
 
@@ -1082,14 +1086,16 @@ def test_arms_and_rounds_of_other_scales_are_told_apart():
     found, _ = chained(n_arms=2, forgets=True, growth=2.0)
     throughout = {state: terms for state, terms in found.items() if "arm 2" in state}
     assert throughout == {
-        f"reward {i + 1}; arm 2 is pulled throughout": ((1, 2 / 2**i, 1),) for i in range(3)
+        f"reward {i + 1} is replaced; arm 2 is pulled throughout": ((1, 2 / 2**i, 1),) for i in range(3)
     }
 
 
 def test_the_reward_of_the_block_in_which_a_run_halts_counts():
     found, _ = chained(halts=True, forgets=True, growth=4.0)
     ends = {state: terms for state, terms in found.items() if ON not in state}
-    assert ends == {f"reward {k}; the run halts in block {k}": ((1, 2 / 4 ** (k - 1), 1),) for k in (1, 2, 3)}
+    assert ends == {
+        f"reward {k} is replaced; the run halts in block {k}": ((1, 2 / 4 ** (k - 1), 1),) for k in (1, 2, 3)
+    }
 
 
 def test_what_comparisons_cost_need_not_be_linear():
@@ -1099,7 +1105,7 @@ def test_what_comparisons_cost_need_not_be_linear():
 def test_comparisons_are_charged_where_all_other_rewards_are_extreme():
     """Of squares one reward of 1 among k - 1 others of 1 costs most."""
     found, _ = chained(halts=True, how="square")
-    ends = [terms for state, terms in found.items() if state == f"reward 3; {ON}"]
+    ends = [terms for state, terms in found.items() if state == f"reward 3 is replaced; {ON}"]
     assert ends == [((5, 2, 1),)]
 
 
@@ -1115,7 +1121,10 @@ def test_releases_of_chains_are_forced_far_apart_or_near():
 
 
 def test_a_stream_may_have_blocks_of_several_rounds():
-    assert chained(block=2, horizon=4) == ({f"reward {i}; {ON}": ((1, 2, 3 - i),) for i in (1, 2)}, 2)
+    assert chained(block=2, horizon=4) == (
+        {f"reward {i} is replaced; {ON}": ((1, 2, 3 - i),) for i in (1, 2)},
+        2,
+    )
 
 
 def test_so_many_blocks_and_draws_are_held():
@@ -1242,7 +1251,7 @@ def test_the_batches_of_a_certificate(algorithm, batches):
     ],
 )
 def test_without_batches_nothing_is_shuffled(algorithm, claim):
-    with pytest.raises(NotOfFormError, match="it has no batches of reports"):
+    with pytest.raises(NotOfFormError, match="has no batches of reports"):
         certified(algorithm, claim)
 
 

@@ -274,12 +274,12 @@ def test_another_process_draws_nothing():
         right = here.right()
         with mock.patch.object(os, "getpid", return_value=-7):
             for call in (right.held().__enter__, right.alone().__enter__):
-                refused(call, "it belongs to the process that created it")
+                refused(call, "belongs to the process that created it")
             refused(
-                lambda: right.commit(lambda mark: b"", here.path), "it belongs to the process that created it"
+                lambda: right.commit(lambda mark: b"", here.path), "belongs to the process that created it"
             )
         with mock.patch.object(rights, "_born", [object(), rights._born[0]]):
-            refused(right.held().__enter__, "it belongs to the process that created it")
+            refused(right.held().__enter__, "belongs to the process that created it")
         with right.held():
             pass
 
@@ -298,7 +298,7 @@ def test_a_fork_drops_the_files_and_the_locks_stay():
         with pytest.raises(OSError, match="Bad file"):
             os.fstat(handle)
         assert held_by(here.path)
-        refused(right.held().__enter__, "it belongs to the process that created it")
+        refused(right.held().__enter__, "belongs to the process that created it")
         os.close(other)
 
 
@@ -319,7 +319,7 @@ def test_what_was_closed_is_free():
         right.close()
         assert (right.ended, right._file, right._next) == (True, -1, -1)
         assert not held_by(here.path)  # also where others have copies of the open file
-        refused(right.held().__enter__, "it was closed; restore it from its file")
+        refused(right.held().__enter__, "was closed; restore it from its file")
         os.close(other)
 
 

@@ -191,7 +191,7 @@ def test_what_is_kept_between_blocks_takes_no_normal_noise(monkeypatch):
     played = forced_runs.played_block
     monkeypatch.setattr(certify, "played_block", lambda *given: replace(played(*given), normal=True))
     with pytest.raises(
-        forced_runs.NotOfFormError, match="it adds normal noise to values that it keeps between blocks"
+        forced_runs.NotOfFormError, match="adds normal noise to values that it keeps between blocks"
     ):
         certify.chained(make("dp-ucb", n_arms=2, epsilon=1.0, horizon=8))
 

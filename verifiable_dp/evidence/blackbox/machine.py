@@ -78,13 +78,13 @@ class _Probe:
 
     def __call__(self, draw: Draw) -> FloatArray:
         if draw.hidden is not None:
-            raise UnsupportedError("algorithm: its hidden noise is used for more than comparing releases")
+            raise UnsupportedError("the algorithm's hidden noise is used for more than comparing releases")
         if draw.normal or draw.freedom:
-            raise UnsupportedError("algorithm: its noise is not Laplace")
+            raise UnsupportedError("the algorithm's noise is not Laplace")
         if draw.where.any():
             self.calls.append(draw)
         if draw.value.shape != (1, len(self._added)):
-            raise UnsupportedError("algorithm: it does not release exactly one number for each arm")
+            raise UnsupportedError("the algorithm does not release exactly one number for each arm")
         return np.where(draw.where, draw.value + self._added, np.nan)
 
 
@@ -153,7 +153,7 @@ class Machine:
             after, released = self.algorithm.release(state, memory, query, answer, probe)
             seen.append((after, probe, released))
             if released.shape != (1, self.algorithm.n_arms):
-                raise UnsupportedError("algorithm: it does not publish exactly one number for each arm")
+                raise UnsupportedError("the algorithm does not publish exactly one number for each arm")
             if not probe.calls:
                 return after, probe, released, np.ones(self.algorithm.n_arms)
         after, probe, released = seen[0]
@@ -161,7 +161,7 @@ class Machine:
         slopes = [(more[2] - released) / step for more, step in zip(seen[1:], added, strict=True)]
         linear = len(slopes[0].shape) == 2 and np.allclose(slopes[0], slopes[1], 1e-9, 0, equal_nan=True)
         if not linear or not (slopes[0][~np.isnan(slopes[0])] > 0).all():
-            raise UnsupportedError("algorithm: it changes its releases after it adds the noise")
+            raise UnsupportedError("the algorithm changes its releases after it adds the noise")
         factor = np.where(np.abs(slopes[0][0] - 1) < 1e-9, 1.0, slopes[0][0])
         return after, probe, released, factor
 
@@ -170,7 +170,7 @@ class Machine:
     ) -> Node:
         margin = self.algorithm.margin(state)
         if margin is None or len(probe.calls) != 1 or released.shape != (1, self.algorithm.n_arms):
-            raise UnsupportedError("algorithm: its releases are not a comparison with a margin")
+            raise UnsupportedError("the algorithm's releases are not a comparison with a margin")
         draw = probe.calls[0]
         where, count = draw.where[0], 0 if draw.count is None else draw.count[0]
         return Node(
@@ -194,7 +194,7 @@ class Machine:
         after = self.algorithm.decide(state.take(index), query.take(index), _releases(node, removed))
         if not _all_alike(after):
             raise UnsupportedError(
-                "algorithm: its decisions depend on something other than which releases exceed the margin"
+                "the algorithm's decisions depend on something other than which releases exceed the margin"
             )
         return after.take(index[:1])
 

@@ -57,7 +57,7 @@ class _Probe:
     def __call__(self, draw: Draw) -> FloatArray:
         value, scale, where = draw.value, draw.scale, draw.where
         if draw.count is not None:
-            raise UnsupportedError("algorithm: it releases sums of many reports when it halts")
+            raise UnsupportedError("the algorithm releases sums of many reports when it halts")
         if draw.hidden is not None:
             self.slots += draw.slot[where].tolist()
             return self._kept(draw.hidden, scale, where)
@@ -69,7 +69,7 @@ class _Probe:
             out = np.where(scale > 0, out, value)
         else:
             if len(self.outputs) >= len(self.forced) or self.forced[len(self.outputs)].shape != value.shape:
-                raise UnsupportedError("algorithm: its releases differ between the inputs")
+                raise UnsupportedError("the algorithm's releases differ between the inputs")
             out = self.forced[len(self.outputs)]
         self.outputs.append(out)
         self.slots += draw.slot[where].tolist()
@@ -85,7 +85,7 @@ class _Probe:
         out = np.full(scale.shape, _SURE if self.halts else -_SURE)
         shown = hidden.outcome(out)
         if "gap" not in shown:
-            raise UnsupportedError("algorithm: it does not state the gap of its comparisons")
+            raise UnsupportedError("the algorithm does not state the gap of its comparisons")
         self.gaps += shown["gap"][where].tolist()
         return out
 
@@ -226,9 +226,9 @@ def law(algorithm: Algorithm, pair: AnyPair) -> HaltingLaw:
             for side, answer, probe in zip(sides, answers, going, strict=True)
         ]
         if any(probe.outputs for probe in going):
-            raise UnsupportedError("algorithm: it releases values before it halts")
+            raise UnsupportedError("the algorithm releases values before it halts")
         if len(going[0].gaps) != len(going[1].gaps) or len(going[0].gaps) > 1:
-            raise UnsupportedError("algorithm: it compares several values in a block")
+            raise UnsupportedError("the algorithm compares several values in a block")
         if not np.array_equal(done[0][1], done[1][1], equal_nan=True):
             leaks = math.inf
         if going[0].gaps:
@@ -242,7 +242,7 @@ def law(algorithm: Algorithm, pair: AnyPair) -> HaltingLaw:
             side.slots += probe.slots
         state = algorithm.decide(state, query, done[0][1])
     if not release or any(len(side.thresholds) != 1 for side in sides):
-        raise UnsupportedError("algorithm: it does not halt at the first positive comparison")
+        raise UnsupportedError("the algorithm does not halt at the first positive comparison")
     logs = [halting_law(np.array(side.gaps), np.array(side.scales), side.thresholds[0]) for side in sides]
     return HaltingLaw(logs[0], logs[1], np.array([*release, leaks]))
 
@@ -262,7 +262,7 @@ def _at_halt(
         _, shown = algorithm.release(state, sides[0].memory, query, answers[0], here)
         used = [*sides[0].slots, *here.slots]
         if len(set(used)) < len(used):
-            raise UnsupportedError("algorithm: it uses a draw twice, so its comparisons are not independent")
+            raise UnsupportedError("the algorithm uses a draw twice, so its comparisons are not independent")
         there = _Probe(True, place, forced=here.outputs)
         _, also = algorithm.release(state, sides[1].memory, query, answers[1], there)
         if len(here.outputs) != len(there.outputs) or shown.shape != also.shape:
@@ -272,7 +272,7 @@ def _at_halt(
             return math.inf
         after = algorithm.query(algorithm.decide(state, query, shown))
         if after.rounds[0] > 0:
-            raise UnsupportedError("algorithm: it continues after a positive comparison")
+            raise UnsupportedError("the algorithm continues after a positive comparison")
         loss = 0.0
         for (value, scale), (other, again) in zip(here.values, there.values, strict=True):
             if not np.array_equal(scale, again):

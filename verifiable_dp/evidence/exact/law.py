@@ -125,14 +125,14 @@ def node_law(node: Node) -> dict[int, float]:
     arms = np.flatnonzero(node.active)
     if (node.counts[arms] > 0).any():
         raise UnsupportedError(
-            "algorithm: it compares sums of many reports, and the noise of such sums is not Laplace"
+            "the algorithm compares sums of many reports, and the noise of such sums is not Laplace"
         )
     if len(arms) > race.MOST_ARMS:
         raise UnsupportedError(f"algorithm: at most {race.MOST_ARMS} arms can be compared, got {len(arms)}")
     if not (np.isfinite(node.margin) and node.margin >= 0):
-        raise UnsupportedError(f"algorithm: its margin must be finite and at least 0, got {node.margin}")
+        raise UnsupportedError(f"the algorithm's margin must be finite and at least 0, got {node.margin}")
     if not (np.isfinite(node.values[arms]).all() and (node.scales[arms] >= 0).all()):
-        raise UnsupportedError("algorithm: it compares sums that are not finite, or its noise has no scale")
+        raise UnsupportedError("the algorithm compares sums that are not finite, or its noise has no scale")
     columns = (tuple(column[arms].tolist()) for column in (node.values, node.scales))
     log_p = _race(*columns, node.margin, tuple(node.slots[arms].tolist()))
     removed = (~race.kept_sets(len(arms))) @ (np.int64(1) << arms)
@@ -351,7 +351,7 @@ def _spent(node: Node, before: frozenset[int]) -> frozenset[int]:
     """The draws used on the way; a draw that comes again is refused."""
     now = frozenset(node.slots[node.active & (np.nan_to_num(node.scales) > 0)].tolist())
     if now & before:
-        raise UnsupportedError("algorithm: it uses a draw in two comparisons, so they are not independent")
+        raise UnsupportedError("the algorithm uses a draw in two comparisons, so they are not independent")
     return before | now
 
 

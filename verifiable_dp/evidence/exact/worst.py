@@ -152,7 +152,7 @@ def _decision(
     arms = np.flatnonzero(node.active)
     scales = node.scales[arms]
     if (node.counts[arms] > 0).any() or not ((scales > 0).all() and node.margin > 0):
-        raise UnsupportedError("algorithm: its comparisons are not of sums with Laplace noise")
+        raise UnsupportedError("the algorithm's comparisons are not of sums with Laplace noise")
     if len(set(node.slots[arms].tolist())) < len(arms) or len(arms) > race.MOST_ARMS:
         raise UnsupportedError(f"algorithm: arms share a draw, or more than {race.MOST_ARMS} are compared")
     sums = []
