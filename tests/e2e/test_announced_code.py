@@ -119,15 +119,15 @@ def test_a_record_whose_name_and_source_differ_is_refused(folder, file_record):
     """Announced from the source, ``good.py``, and imported by the name, ``evil.py``."""
     evil = source(file_record, sha256=sha256(folder / "evil.py"))
     evil["target"]["name"] = "evil.py:release"
-    refused(folder, evil, "it names two programs to run, 'evil.py:release' and 'good.py:release'")
+    refused(folder, evil, "names two programs to run, 'evil.py:release' and 'good.py:release'")
     hidden = source(file_record, name="evil.py:release", sha256=sha256(folder / "evil.py"))
-    refused(folder, hidden, "it names two programs to run")
+    refused(folder, hidden, "names two programs to run")
 
 
 def test_a_record_whose_name_and_path_differ_is_refused(folder, file_record):
     evil = source(file_record, name="evil.py:release", sha256=sha256(folder / "evil.py"))
     evil["target"]["name"] = "evil.py:release"
-    refused(folder, evil, "it names two programs to run, 'evil.py:release' and 'good.py'")
+    refused(folder, evil, "names two programs to run, 'evil.py:release' and 'good.py'")
 
 
 def test_what_is_announced_is_what_runs(folder, file_record):
@@ -146,7 +146,7 @@ def test_what_is_announced_is_what_runs(folder, file_record):
 def test_a_command_in_the_record_of_code_is_refused(folder, file_record):
     evil = json.loads(json.dumps(file_record))
     evil["target"]["parameters"]["exec"] = "touch ran"
-    refused(folder, evil, "it names two programs to run, 'touch ran' and 'good.py:release'")
+    refused(folder, evil, "names two programs to run, 'touch ran' and 'good.py:release'")
 
 
 def test_a_command_in_a_record_of_regret_is_refused(folder):
@@ -160,7 +160,7 @@ def test_a_command_in_a_record_of_regret_is_refused(folder):
     (folder / "bandit.py").write_text(EVIL + PLAY, "utf-8")
     evil = source(record, sha256=sha256(folder / "bandit.py"))
     evil["target"]["parameters"]["exec"] = "echo harmless"
-    refused(folder, evil, "it names two programs to run, 'echo harmless' and 'bandit.py:play'")
+    refused(folder, evil, "names two programs to run, 'echo harmless' and 'bandit.py:play'")
 
 
 def test_a_command_that_is_not_the_one_that_is_named_is_refused(folder):

@@ -299,7 +299,7 @@ def test_code_does_not_choose_on_which_data_it_is_tested(tmp_path):
     assert run(tmp_path, *asked).exit_code == 1
     (tmp_path / "a.py").write_text(code + "leak.neighbours = [(0.0, 0.01)]\n", "utf-8")
     done = run(tmp_path, *asked)
-    assert (done.exit_code, "chooses the data on which it is tested" in done.stderr) == (2, True)
+    assert (done.exit_code, "own code supplies the data for its test" in done.stderr) == (2, True)
     assert run(tmp_path, *asked, "--own-neighbours").exit_code == 0
     assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
 

@@ -178,7 +178,7 @@ def test_a_promise_whose_exponential_overflows_is_unusable(option, tmp_path):
     (tmp_path / "odd.py").write_text(ODD, "utf-8")
     done = run(tmp_path, "audit", "odd.py:release", *option.split(), "--budget", "smoke")
     assert done.exit_code == 2
-    assert "epsilon must be at most 150 with sequential, curve or rho" in done.stderr
+    assert "epsilon must be at most 150 with `sequential`, `curve` or `rho`" in done.stderr
 
 
 def test_no_command_is_unusable(tmp_path):

@@ -54,9 +54,9 @@ def check_regret(
     target
         An algorithm from `make`, or a catalogue name (if you give no claims, it gets the parameters of its
         experiments). If you give claims, also a subclass of `Algorithm` or an instance of one, a class of
-        bandits (`select`/`update` and the like), `make(n_arms, horizon, **parameters)` that returns one of
-        these, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or ``file.py:name`` /
-        ``package.module:name`` of one.
+        bandits (`select`/`update` and the like), `make(n_arms, horizon, **parameters)` that returns an
+        object of such a class, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or
+        ``file.py:name`` / ``package.module:name`` that names any of these.
     budget
         ``quick``, ``standard`` or ``thorough``.
     seed, workers, in_process

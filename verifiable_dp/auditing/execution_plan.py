@@ -88,7 +88,7 @@ def _allowance(
         if allowed.runs < LEAST_RUNS:
             raise InputError(
                 f"budget: one {what} takes {duration(allowed.each)}, so {size.seconds:g} seconds are enough "
-                f"for only {allowed.runs}; an audit needs at least {LEAST_RUNS}: give --budget "
+                f"for only {allowed.runs}; an audit needs at least {LEAST_RUNS}, so give --budget "
                 f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
             )
         return allowed.runs

@@ -146,7 +146,7 @@ def _rate(
         known = ", ".join(("T", "K", "gap", *player.names))
         raise InputError(f"scaling: {over!r} must be one of {known}")
     if over == "gap" and gap is not None:
-        raise InputError("gap must be left out if scaling is over the gap")
+        raise InputError("`gap` must be left out if `scaling` is over the gap")
     exponent, log_power, margin = claim_of(over, claim)
     worst = gap is None and over in ("T", "K") and 0 < exponent < 1
     chosen = values[over] if over in values else _grid(over, player, setting)

@@ -213,11 +213,9 @@ class Promise:
         if self.group is not None:
             object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
             if self.adjacency not in (None, "replace"):
-                raise InputError(
-                    f"group must be left out with adjacency {self.adjacency}: a group needs adjacency replace"
-                )
+                raise InputError(f"`group` works only with adjacency='replace', got {self.adjacency!r}")
         if self.rho is not None and self.mu is not None:
-            raise InputError("rho and mu must not be given together: they are separate promises")
+            raise InputError("`rho` and `mu` must not be given together; they are separate promises")
         for name in claims.CURVED:
             if getattr(self, name) is None:
                 continue
@@ -435,7 +433,8 @@ class AuditRequest:
         told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
-                "model joint and protects need contexts: give the dimension of a user's context, such as 5"
+                "model='joint' and `protects` need contexts; give the dimension of a user's context, "
+                "such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
             raise InputError("model='local' works only without contexts; a report is about one reward")
@@ -453,7 +452,7 @@ class AuditRequest:
             raise InputError("`adjacency` works only without contexts; with contexts, one user is replaced")
         if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
             raise InputError(
-                "sequential must be off with curve, rho or mu: a curve is measured at one sample size"
+                "`sequential` must be off with `curve`, `rho` or `mu`; a curve is measured at one sample size"
             )
 
     def given(self) -> GivenRole:

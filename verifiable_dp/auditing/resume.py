@@ -331,7 +331,7 @@ def _new_key(path: Path) -> bytes:
     try:
         remembered.remember(path, key)
     except InputError as error:
-        raise CheckpointError(f"checkpoint: its key cannot be stored: {error}") from None
+        raise CheckpointError(f"checkpoint: the key cannot be stored: {error}") from None
     return key
 
 

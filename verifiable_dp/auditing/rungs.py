@@ -174,9 +174,9 @@ def drafted(request: AuditRequest, far: Far) -> JsonDict:
     stated = kind == "release" and request.inputs.pairs is None and "neighbours" in found["function"].facts
     if named and stated and not request.settings.own_neighbours:
         raise InputError(
-            "neighbours: the target's code chooses the data on which it is tested; if you have checked and "
-            "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
-            "them from the code"
+            "neighbours: the target's own code supplies the data for its test; if you have checked and "
+            "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove the data "
+            "from the code"
         )
     target = found.get("target", request.target)
     return climb(_case(replace(request, target=target), kind, found["function"]), RUNGS, found.get("again"))
@@ -245,8 +245,8 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
     seen, what = ("releases", "a mechanism") if kind == "release" else ("actions", "a bandit")
     if promise.observe not in (None, seen):
         raise InputError(
-            f"observe must be {seen} for {what} of your own, got {promise.observe!r}; to audit other values "
-            "that it publishes, write a mechanism that returns them"
+            f"observe must be {seen!r} for {what} of your own, got {promise.observe!r}; to audit other "
+            f"values that {what} publishes, write a mechanism that returns these values"
         )
     if kind == "release":
         if promise.model == "local":

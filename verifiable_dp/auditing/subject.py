@@ -153,12 +153,12 @@ def subject_of(algorithm: Algorithm, auditor: Auditor | None, promise: Promise) 
     exact = auditor.exact if auditor else None
     if (claim.observe == "shuffled") != (exact is not None):
         raise InputError(
-            "observe must be shuffled: the claim of this algorithm is about shuffled reports"
+            "observe must be 'shuffled'; the claim of this algorithm is about shuffled reports"
             if exact
-            else "observe must be actions or releases: this algorithm has no shuffled reports"
+            else "observe must be 'actions' or 'releases'; this algorithm has no shuffled reports"
         )
     if claim.observe == "reports" and (algorithm.claim is None or algorithm.claim.observe != "reports"):
-        raise InputError("observe must be actions or releases: this algorithm has no local reports")
+        raise InputError("observe must be 'actions' or 'releases'; this algorithm has no local reports")
     longest = auditor.longest if auditor else 1 << 16
     played = algorithm if algorithm.horizon <= longest else Prefix(algorithm, longest)
     small = played

@@ -84,7 +84,7 @@ def of(record: Record | Json) -> Block:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
+        raise InputError(f"the record's compliance blocks cannot be computed: {error!r}"[:200]) from None
 
 
 def _of(record: Record) -> Block:

@@ -62,7 +62,7 @@ def _place_of(path: Path) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
     except (OSError, RuntimeError) as error:  # the latter: no home
-        raise InputError(f"state: no folder can be created for it: {error}; {_REMEDY}") from None
+        raise InputError(f"state: no folder for the state can be created ({error}); {_REMEDY}") from None
     if os.name == "posix" and (not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid()):
         raise InputError(f"state: {str(folder)!r} is not a folder that belongs to you; {_REMEDY}")
     if os.name == "posix" and found.st_mode & 0o077:

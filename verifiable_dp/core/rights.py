@@ -374,8 +374,8 @@ class Right:
             self._own = {mark.stamp, *mark.follows}
             if self._at not in self._own:
                 raise InputError(
-                    f"session: {self.path!r} does not match the counter: either it is an older copy, and "
-                    "more values have been released since, or the counter belongs to another session; find "
+                    f"session: {self.path!r} does not match the counter: either the file is an older copy, "
+                    "and more values have been released since, or the counter belongs to another session; find "
                     "the newest file, or begin a new session with its own budget"
                 )
         for other in _left(self.path):  # of a process that was killed meanwhile

@@ -349,7 +349,7 @@ class Session:
         source = source_of(kept_session.fields_of("noise", stored["noise"]), noise)
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
-                f"session: {place!r} has a seed, so its noise can be computed; if this session "
+                f"session: {place!r} has a seed, so the noise can be computed; if this session "
                 "is an experiment, pass seeded=True; if not, somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)

@@ -225,7 +225,7 @@ def read(path: str, data: bytes, key: bytes | None = None) -> JsonDict:
     if keyed != (key is not None):
         raise InputError(
             f"session: {path!r} was saved {'with' if keyed else 'without'} a key; "
-            + ("give it: key=..." if keyed else "anyone who can write the file may have changed it")
+            + ("pass the key (key=...)" if keyed else "anyone who can write the file may have changed it")
         )
     if not hmac.compare_digest(data, expected):
         made = "with another key, or " if keyed else ""

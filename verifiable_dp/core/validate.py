@@ -159,8 +159,8 @@ def exponent(epsilon: float) -> float:
     """Return `epsilon` if e^epsilon and its square can be computed, at a few times this value, too."""
     if epsilon > _LARGEST_EXPONENT:
         raise InputError(
-            f"epsilon must be at most {_LARGEST_EXPONENT} with sequential, curve or rho, whose tests compute "
-            f"e^epsilon, got {epsilon:g}"
+            f"epsilon must be at most {_LARGEST_EXPONENT} with `sequential`, `curve` or `rho`, whose tests "
+            f"compute e^epsilon, got {epsilon:g}"
         )
     return epsilon
 

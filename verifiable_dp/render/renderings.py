@@ -87,5 +87,5 @@ def render(
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form
-        raise InputError(f"record: it is valid, but cannot be shown as {to}: {error!r}"[:200]) from error
+        raise InputError(f"the record is valid, but cannot be shown as {to}: {error!r}"[:200]) from error
     return made if isinstance(made, bytes) else made.encode()

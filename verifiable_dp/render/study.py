@@ -223,7 +223,7 @@ def _again(whole: Json) -> JsonDict:
     named = {name for figure in whole["figures"] for name in figure["statements"]}
     missing = sorted(named - {row["name"] for row in whole["statements"]})
     if missing:
-        raise InputError(f"study: its figures name an unknown statement: {missing[0]!r:.100}")
+        raise InputError(f"study: the figures name an unknown statement: {missing[0]!r:.100}")
     return {**whole, "statements": [_statement_again(row) for row in whole["statements"]]}
 
 

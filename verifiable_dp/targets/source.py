@@ -211,7 +211,7 @@ class CodeSource:
         return parts
 
 
-TWO = "record: it names two programs to run, {!r} and {!r}, so we do not rerun it"
+TWO = "the record names two programs to run, {!r} and {!r}, so we do not rerun either of them"
 
 
 def load(reference: str, digests: Collection[str] | None = None) -> Foreign:

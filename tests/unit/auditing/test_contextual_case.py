@@ -230,7 +230,7 @@ def test_an_audit_of_a_joint_claim_plays_them_and_says_what_they_did():
 
 
 def test_model_needs_contexts():
-    with pytest.raises(InputError, match="model joint and protects need contexts"):
+    with pytest.raises(InputError, match="model='joint' and `protects` need contexts"):
         vdp.audit("dp-se", model="joint")
 
 
@@ -814,7 +814,7 @@ def test_a_rival_object_keeps_what_it_was_made_with():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"bound": 5, "rival_parameters": {"beta": 0.1}}, "rival_parameters needs better_than"),
+        ({"bound": 5, "rival_parameters": {"beta": 0.1}}, "`rival_parameters` needs `better_than`"),
         ({"better_than": "dp-se", "rival_parameters": 3}, "rival_parameters must be a mapping"),
         (
             {"better_than": "dp-se", "rival_parameters": {"bate": 1}},

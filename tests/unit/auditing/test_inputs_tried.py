@@ -541,7 +541,7 @@ def test_neighbouring_data_differ_in_one_entry(kind, size):
     ("asked", "words"),
     [
         (lambda: Promise(1.0, adjacency="swap"), "adjacency"),
-        (lambda: Promise(1.0, adjacency="zero-out", group=2), "group must be left out"),
+        (lambda: Promise(1.0, adjacency="zero-out", group=2), "`group` works only with"),
         (
             lambda: AuditRequest(None, "f", Promise(1.0, adjacency="replace"), Inputs(pairs=[])),
             "`adjacency` must be left out with `pairs`",

@@ -62,7 +62,7 @@ def test_a_counter_refuses_every_older_copy(path, counter):
             place.chmod(0o600)
             refused(
                 lambda place=place: ALGORITHM.restore(place, noise=noise, counter=counter()),
-                "does not match the counter: either it is an older copy",
+                "does not match the counter: either the file is an older copy",
             )
     path.write_bytes(newest)
     with ALGORITHM.restore(path, noise=noise, counter=counter()) as back:

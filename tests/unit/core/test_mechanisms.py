@@ -776,9 +776,9 @@ def test_what_alignment_finds_is_not_passed_over(monkeypatch):
 
 @pytest.mark.parametrize("observe", ["actions", "releases", "reports"])
 def test_only_shuffled_reports_are_what_the_claim_is_about(observe):
-    with pytest.raises(InputError, match="observe must be shuffled"):
+    with pytest.raises(InputError, match="observe must be 'shuffled'"):
         audited(observe=observe)
-    with pytest.raises(InputError, match="observe must be actions or releases"):
+    with pytest.raises(InputError, match="observe must be 'actions' or 'releases'"):
         vdp.audit("dp-linear", observe="shuffled")
 
 

@@ -649,7 +649,7 @@ def test_a_file_of_another_algorithm_is_refused():
 def test_a_seed_that_nobody_expects_is_refused(quick):
     mine, path = small("dp-se"), quick / "s"
     feed(mine.session(seed=2), 3).save(path)
-    with pytest.raises(InputError, match="has a seed, so its noise can be computed"):
+    with pytest.raises(InputError, match="has a seed, so the noise can be computed"):
         mine.restore(path)
     assert mine.restore(path, seeded=True).rounds == 3
 

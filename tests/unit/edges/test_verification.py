@@ -168,7 +168,7 @@ def test_only_runs_that_are_seen_and_refute_nothing_have_such_a_power(change):
 def test_checks_need_a_claim_and_a_claim_no_checks():
     refused(
         lambda: verify._examined(record(claim=None)),
-        "record: claim must be given, because there are checks of it",
+        "record: claim must be given, because there are checks of the claim",
     )
     with mock.patch.object(verify, "_rejudge", return_value=7), mock.patch.object(verify, "_conclude"):
         assert verify._examined(record()) == 7

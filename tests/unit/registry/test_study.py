@@ -234,7 +234,7 @@ def test_a_study_is_verified_and_edits_are_found(tmp_path):
         reporting.verify_study(path)
     whole["figures"][0]["statements"] = ["another"]  # its page could not be drawn
     path.write_text(json.dumps({**whole, "digest": digest(whole)}), "utf-8")
-    with pytest.raises(InputError, match=r"^study: its figures name an unknown statement"):
+    with pytest.raises(InputError, match=r"^study: the figures name an unknown statement"):
         reporting.verify_study(path)
 
 

@@ -537,8 +537,8 @@ def test_under_joint_privacy_the_users_own_action_is_not_seen():
 @pytest.mark.parametrize(
     ("promise", "inputs", "words"),
     [
-        ({"model": "joint"}, {}, "model joint and protects need contexts"),
-        ({"protects": "reward"}, {}, "model joint and protects need contexts"),
+        ({"model": "joint"}, {}, "model='joint' and `protects` need contexts"),
+        ({"protects": "reward"}, {}, "model='joint' and `protects` need contexts"),
         ({"group": 2}, {"contexts": 3}, "`group` works only without contexts"),
         ({"model": "shuffled"}, {"contexts": 3}, "model must be one of central, joint, local"),
     ],

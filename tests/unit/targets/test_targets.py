@@ -719,7 +719,7 @@ def test_a_record_names_one_program_to_run(stored, name, other):
         assert CodeSource.read(stored, name) == CodeSource(**stored)
         return
     with pytest.raises(
-        InputError, match=f"^record: it names two programs to run, '{name}' and '{other}', so we"
+        InputError, match=f"^the record names two programs to run, '{name}' and '{other}', so we"
     ):
         CodeSource.read(stored, name)
 

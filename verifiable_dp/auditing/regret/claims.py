@@ -224,11 +224,11 @@ def claims_of(
         raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
     form = form_of(instances)
     if rival is None and asked.rival_parameters is not None:
-        raise InputError("rival_parameters needs better_than")
+        raise InputError("`rival_parameters` needs `better_than`")
     if beta is not None:
         if asked.bound is None:
             raise InputError(
-                "beta needs bound: beta is the probability with which a run may exceed the bound"
+                "`beta` needs `bound`; beta is the probability with which a run may exceed the bound"
             )
         beta = validate.probability("beta", beta)
     if gap is not None and not 0 < validate.positive("gap", gap) <= 1:
@@ -238,7 +238,7 @@ def claims_of(
         given = {"gap": gap, "values": asked.values, "crowd": form is not None}
         parsed = rates.parsed(asked.scaling, subject.player, subject.setting, **given)
     elif gap is not None or asked.values is not None:
-        raise InputError(f"{'gap' if gap is not None else 'values'} needs scaling")
+        raise InputError(f"{'`gap` needs' if gap is not None else '`values` needs'} `scaling`")
     found = Claims(
         runs=validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
         instances=list(instances) or default_instances(arms, subject.bounds),
