@@ -370,7 +370,7 @@ def test_a_malformed_data_file_is_one_line(saved, edit):
     whole = json.loads(path.read_text("utf-8"))
     edit(whole)
     path.write_text(json.dumps(whole | {"digest": digest(whole)}), "utf-8")
-    with pytest.raises(InputError, match="the errata does not fit the schema: "):
+    with pytest.raises(InputError, match="errata: the JSON does not fit the schema: "):
         document.verify_errata(path)
 
 

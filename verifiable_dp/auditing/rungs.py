@@ -175,8 +175,8 @@ def drafted(request: AuditRequest, far: Far) -> JsonDict:
     if named and stated and not request.settings.own_neighbours:
         raise InputError(
             "neighbours: the target's own code supplies the data for its test; if you have checked and "
-            "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove the data "
-            "from the code"
+            "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove the "
+            "data from the code"
         )
     target = found.get("target", request.target)
     return climb(_case(replace(request, target=target), kind, found["function"]), RUNGS, found.get("again"))

@@ -375,8 +375,8 @@ class Right:
             if self._at not in self._own:
                 raise InputError(
                     f"session: {self.path!r} does not match the counter: either the file is an older copy, "
-                    "and more values have been released since, or the counter belongs to another session; find "
-                    "the newest file, or begin a new session with its own budget"
+                    "and more values have been released since, or the counter belongs to another session; "
+                    "find the newest file, or begin a new session with its own budget"
                 )
         for other in _left(self.path):  # of a process that was killed meanwhile
             _remove(other)

@@ -33,7 +33,7 @@ class RecordEntry(Recorded, frozen=True, omit_defaults=True):
         try:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
-            raise InputError(f"the record does not fit the schema: {error}") from None
+            raise InputError(f"record: the JSON does not fit the schema: {error}") from None
 
     def as_dict(self) -> JsonDict:
         """JSON values, as they stand in a record."""

@@ -250,7 +250,7 @@ def verify_sealed(given: Given, what: str, version: str, again: Callable[[Json],
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form
-        raise InputError(f"the {what} cannot be judged: {error!r}"[:200]) from None
+        raise InputError(f"{what}: the values cannot be judged: {error!r}"[:200]) from None
     difference = first_difference(whole, expected)
     if difference:
         raise InputError(_otherwise(what, whole, difference))
@@ -279,7 +279,7 @@ def _fits(values: Json, name: str = SCHEMAS[0], what: str = "record") -> None:
         first = errors[0]
         place = ".".join(str(part) for part in first.absolute_path) or "top level"
         raise InputError(
-            f"the {what} does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
+            f"{what}: the JSON does not fit the schema: {place}: {' '.join(first.message.split())[:200]}"
         )
 
 

@@ -526,7 +526,7 @@ def plainly(record):
     if not errors:
         return ""
     place = ".".join(map(str, errors[0].absolute_path))
-    return f"the record does not fit the schema: {place}: {' '.join(errors[0].message.split())[:200]}"
+    return f"record: the JSON does not fit the schema: {place}: {' '.join(errors[0].message.split())[:200]}"
 
 
 @pytest.mark.parametrize("edits", [4, pytest.param(25, marks=pytest.mark.slow)])
