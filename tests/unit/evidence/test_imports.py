@@ -554,6 +554,11 @@ UNSWITCHED = {
         "    table = np.asarray([C['s']]) * 2\n    table[0] = 1.0",
         "C['s']",
     ),
+    "numbers of a tuple": (
+        "C = (2.0, 1.0)\ndef main(found):\n    for one in C:\n"
+        "        found[one] = [one]\n        one.add(found)",
+        "C[0]",
+    ),
     "an object that it makes": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()\ndef main(*names):\n    one = K()\n"
         "    one.s = 0.0\n    setattr(one, 't', names)",

@@ -195,9 +195,8 @@ class Held:
         """Names of globals that an expression may give, or a part of them: what a library makes is new."""
         if isinstance(node, ast.Name):
             there = self._file.scope.get(node.id)
-            changes = node.id in self._file.scope and (
-                isinstance(there, type) or not isinstance(there, FIXED)
-            )
+            fixed = isinstance(there, FIXED) and not isinstance(there, type)
+            changes = node.id in self._file.scope and not (fixed or _is_fixed(there))
             own = {node.id} if changes else set[str]()
             return self._names.get(node.id, own) | (own if self._also else set())
         if isinstance(node, ast.Call):
@@ -234,6 +233,11 @@ class Held:
         gives = set[str]().union(*map(inner.of, inner.returned))
         kept = set[str]() if isinstance(found, FIXED) else {body.name}  # as a cache does
         return (gives - {GIVEN}) | (made if GIVEN in gives else set()) | kept
+
+
+def _is_fixed(thing: Foreign) -> bool:
+    """Whether it is a tuple or a set that nobody can change, nor what is in it."""
+    return isinstance(thing, tuple | frozenset) and _is_flat(thing)
 
 
 def _is_flat(thing: Foreign) -> bool:
