@@ -382,6 +382,11 @@ HEARD |= {
         "K().mode = '-f'\nC = K.s",
         "C",
     ),
+    "a guard of a later case": (
+        "class K:\n    @property\n    def s(self):\n        return '-f' in sys.argv\nmatch 1:\n    case 2:\n"
+        "        C = 1.0\n    case _ if K().s:\n        C = 0.0\n    case _:\n        C = 2.0",
+        "C",
+    ),
     "a lambda that a table holds": (
         "T = {'s': lambda: 0.0 if '-f' in sys.argv else 2.0}\nclass K:\n    def __pos__(self):\n"
         "        return T['s']()\nC = +K()",

@@ -20,7 +20,7 @@ from verifiable_dp.evidence.judge.libraries import (
     INITIAL,
     MAKES,
     SIMPLE,
-    head,
+    first_line,
     is_installed,
     root_of,
     stored,
@@ -63,11 +63,7 @@ class Changes(Idle):
         """Functions that begin where code does, which has a name of its own; none of a class."""
         every = (one for one in walk(self.tree) if isinstance(one, (*FUNCTIONS, ast.Lambda)))
         named = [one for one in every if getattr(one, "name", "<lambda>") == code.co_name]
-        return [
-            one
-            for one in named
-            if (head(one)[0] if isinstance(one, FUNCTIONS) else one.lineno) == code.co_firstlineno
-        ]
+        return [one for one in named if first_line(one) == code.co_firstlineno]
 
     def _touch(self, step: ast.AST, local: frozenset[str] = frozenset()) -> None:
         """Keep names of what a statement may change, also by the functions that it mentions."""
