@@ -311,7 +311,7 @@ def _test(request: pytest.FixtureRequest) -> str:
 
 
 _ANY = ("budget", "seed", "alpha", "detect")
-_SETTINGS: pytest.StashKey[Campaign | None] = pytest.StashKey()
+_SETTINGS = pytest.StashKey[dict[Path, "Campaign | None"]]()  # by the folder of the tests
 _MARKS = {
     "privacy": "audits a privacy claim",
     "regret": "checks a claim about regret",
@@ -358,7 +358,8 @@ def _listed(
 ) -> tuple[Target, JsonDict, Path, str]:
     """Target, options, working directory and what is required of a target that the project's settings name.
 
-    Options of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
+    These are nearest to the test's file, as `verifiable-dp audit` takes those nearest to its folder. Options
+    of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
     """
     import difflib
 
@@ -366,11 +367,11 @@ def _listed(
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.passing import REQUIRED
 
-    stash = request.config.stash
-    if isinstance(target, str) and _SETTINGS not in stash:
-        place = settings.nearest(request.config.rootpath)
-        stash[_SETTINGS] = entries.read(place) if place else None
-    found = stash.get(_SETTINGS, None)
+    known, here = request.config.stash.setdefault(_SETTINGS, {}), request.node.path.parent
+    if isinstance(target, str) and here not in known:
+        place = settings.nearest(here)
+        known[here] = entries.read(place) if place else None
+    found = known.get(here)
     entry = next((one for one in (found.entries if found else ()) if one.name == target), None)
     if found is None or entry is None:
         listed = [one.name for one in found.entries] if found else []

@@ -101,8 +101,8 @@ class Campaign:
 
     @property
     def folder(self) -> Path:
-        """Where the file lies."""
-        return self.path.resolve().parent
+        """Where the file is named, which may be a link to it."""
+        return self.path.parent.resolve()
 
 
 Reader = Callable[[str, JsonValue], JsonValue]
@@ -290,7 +290,7 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     rows = loaded.get("targets", [])
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
         raise InputError(f"{room}[[targets]] must occur 1 to {_MOST} times")
-    folder = place.resolve().parent
+    folder = place.parent.resolve()
     asked = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
     entries = [replace(one, require=passing.strictest(one.require, require)) for one in asked]
     names: dict[str, int] = {}
