@@ -53,6 +53,8 @@ class Entry:
         What is declared of the deployment, or None.
     require
         What exit status 0 needs, one of `passing.REQUIRED`.
+    unused
+        Keys of ``defaults`` that describe an audit of its privacy, which `claims` replace.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Entry:
     claims: Json | None = None
     declarations: Json | None = None
     require: str = passing.REQUIRED[0]
+    unused: tuple[str, ...] = ()
 
     @property
     def listed(self) -> bool:
@@ -83,11 +86,20 @@ class Campaign:
         In the file's order.
     baseline
         Findings that are known; None without a file of them.
+    require
+        The strictest that the file or whoever reads it requires of any entry.
     """
 
     path: Path
     entries: tuple[Entry, ...]
     baseline: Baseline | None = None
+    require: str = passing.REQUIRED[0]
+
+    @property
+    def unaudited(self) -> dict[str, tuple[str, ...]]:
+        """Entries whose privacy no entry audits, though the defaults describe that, and these defaults."""
+        audited = {entry.target for entry in self.entries if not entry.claims}
+        return {one.name: one.unused for one in self.entries if one.unused and one.target not in audited}
 
     def excused(self, reports: Mapping[str, Report]) -> list[str]:
         """Names of inconclusive targets whose findings are all in the baseline."""
@@ -301,9 +313,9 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
                 f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
             )
     known = loaded.get("baseline")
-    return Campaign(
-        place, tuple(entries), None if known is None else Baseline.at(folder / _text("baseline", known))
-    )
+    baseline = None if known is None else Baseline.at(folder / _text("baseline", known))
+    wanted = passing.strictest(require, defaults.get("require"), *(entry.require for entry in asked))
+    return Campaign(place, tuple(entries), baseline, wanted)
 
 
 def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
@@ -357,7 +369,8 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
     if entry.claims:
         _check_beside(own, entry, _BESIDE_CLAIMS)
         kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
-        entry = replace(entry, options=kept, declarations=None, require=passing.REQUIRED[0])
+        unused = tuple(key for key in found if key not in (*own, *_BESIDE_CLAIMS))
+        entry = replace(entry, options=kept, declarations=None, require=passing.REQUIRED[0], unused=unused)
     elif not found.keys() & {"epsilon", *claims.CURVED}:
         raise InputError("epsilon must be given: we do not know the claim of your own code")
     if entry.command:
@@ -370,7 +383,7 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
 
 
 def _check_beside(own: Json, entry: Entry, accepted: Sequence[str]) -> None:
-    """Refuse what a check of regret alone does not take; defaults for others are left out without a word."""
+    """Refuse what a check of regret alone does not take, if it is not a default."""
     for key in own:
         if key not in (*_WHICH, "regret", *accepted):
             raise InputError(f"{key} cannot be combined with regret; accepted: {', '.join(accepted)}")

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -514,6 +514,16 @@ def falls_short(report: Report, *requires: str) -> bool:
         what = "is undecided" if is_open else f"is not refuted, but the evidence is only {short}"
         aside(f"not enough evidence: {report.name} {what}; {require} is required")
     return bool(short)
+
+
+def lack_privacy(reports: Iterable[Report], require: str) -> bool:
+    """Whether evidence on privacy is required and no report has any; that is said, and the status is 3."""
+    from verifiable_dp.record import passing
+
+    lacking = passing.without_privacy((one.decision for one in reports), require)
+    if lacking:
+        aside(f"not enough evidence: no record is about privacy; {require} is required")
+    return lacking
 
 
 in_process_option = click.option(
