@@ -307,6 +307,11 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     entries = [replace(one, require=passing.strictest(one.require, require)) for one in asked]
     names: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
+        if registry.is_registered(entry.name) and entry.target != entry.name:
+            raise InputError(
+                f"{room}target {number}: the name {entry.name!r} is that of an algorithm of the catalogue: "
+                "choose another one"
+            )
         first = names.setdefault(entry.name.lower(), number)
         if first != number:
             raise InputError(

@@ -68,6 +68,21 @@ def test_settings_above_the_repository_are_not_used(tmp_path):
     assert settings.nearest(write(tmp_path / "a")) == tmp_path / "a" / "pyproject.toml"
 
 
+def test_a_name_means_one_target(tmp_path):
+    """Controls: an algorithm under its own name, with parameters; a name that only begins so."""
+    place = write(tmp_path) / "pyproject.toml"
+    text = place.read_text()
+    place.write_text(text.replace('"mine"', '"dp-se"'))
+    with pytest.raises(
+        InputError, match=r"target 1: the name 'dp-se' is that of an algorithm of the catalogue"
+    ):
+        entries.read(place)
+    for name, target in (("dp-se", "dp-se"), ("dp-se-own", "own.py:release")):
+        own = "epsilon = 1" if ":" in target else "parameters = { epsilon = 2 }"
+        place.write_text(f'[[tool.verifiable-dp.targets]]\nname = "{name}"\ntarget = "{target}"\n{own}\n')
+        assert entries.read(place).entries[0].name == name
+
+
 def test_targets_are_looked_up_where_the_settings_are_named(tmp_path, monkeypatch):
     write(tmp_path / "a")
     link = write(tmp_path / "b") / "pyproject.toml"
