@@ -65,7 +65,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run audited code in this process instead of a child process, for debugging",
     )
-
     group.addoption(
         "--dp-help", action="store_true", help="explain the fixtures, options and marks, and exit"
     )
@@ -194,6 +193,16 @@ def _kept(request: pytest.FixtureRequest, report: Report) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that passes without calling its fixture: nothing was audited."""
+    result = yield
+    idle = " and ".join(name for name, called in item.stash.get(_CALLED, {}).items() if not called)
+    if idle:
+        pytest.fail(f"{idle} was never called: nothing was audited; call it or skip the test", pytrace=False)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -317,6 +326,7 @@ _MARKS = {
     "regret": "checks a claim about regret",
     "dp_slow": "a long audit or regret check; -m 'not dp_slow' skips it",
 }
+_CALLED = pytest.StashKey[dict[str, bool]]()  # whether a test has called the fixtures that it has
 _COUNT = pytest.StashKey[list[str]]()
 _SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
 _LONGEST, _PHASES = 10, 6  # audits and phases in the summary
@@ -480,15 +490,18 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         lines += [_MORE_RUNS] if few and report.verdict == "inconclusive" else []
         pytest.fail("\n".join(lines), pytrace=False)
 
-    return _brief(check)
+    return _brief(request, "privacy_audit", check)
 
 
-def _brief(check: Function[Report]) -> Function[Report]:
-    """A check whose errors about wrong arguments show the test's line, and none of ours."""
+def _brief(request: pytest.FixtureRequest, fixture: str, check: Function[Report]) -> Function[Report]:
+    """A check whose errors about wrong arguments show the test's line, and none of ours; calls are noted."""
+    called = request.node.stash.setdefault(_CALLED, {})
+    called[fixture] = False
 
     @functools.wraps(check)
     def checked(*args: Given, **options: Given) -> Report:
         __tracebackhide__ = True
+        called[fixture] = True
         try:
             return check(*args, **options)
         except Exception as error:
@@ -545,7 +558,7 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
         failure = _regret_failure(report, expect, path, place, list(again))
         pytest.fail("\n".join([failure, *_why_the_test(request, *list(again)[:1])]), pytrace=False)
 
-    return _brief(check)
+    return _brief(request, "regret_check", check)
 
 
 def _inputs(report: Report) -> list[str]:
