@@ -6,6 +6,8 @@ It holds what a campaign file holds, so that command line, pytest and CI make th
 from __future__ import annotations
 
 import difflib
+import json
+import os
 from pathlib import Path
 
 from verifiable_dp.core import files
@@ -81,16 +83,24 @@ def nearest(start: Path) -> Path | None:
     return None
 
 
-def write_workflow(path: Path) -> Path:
-    """Write a workflow for GitHub Actions that audits what the settings list, and return its path.
+def write_workflow(path: Path | None = None) -> Path:
+    """Write a workflow for GitHub Actions that audits what the nearest settings list, and return its path.
+
+    By default it is written at the top of the repository, where GitHub looks for workflows.
 
     Raises
     ------
     InputError
         If there is something at `path` already, or it cannot be written.
     """
+    here = Path.cwd()
+    top, place = files.checkout(here), nearest(here)
+    audited = place.parent if place else here.resolve()
+    below = audited.relative_to(top).as_posix() if top else "."
+    path = path or Path(os.path.relpath(top or here, here), ".github", "workflows", "verifiable-dp.yml")
     if path.exists() or path.is_symlink():
         raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
     for folder in reversed(path.parents):
         files.make_folder("path", folder)
-    return files.write_text(path, _WORKFLOW.read_text("utf-8"))
+    where = "" if below == "." else f"        with:\n          working-directory: {json.dumps(below)}\n"
+    return files.write_text(path, _WORKFLOW.read_text("utf-8") + where)

@@ -58,15 +58,15 @@ def init(path: Path | None, github: bool) -> None:
 
     The template goes to PATH (default declarations.toml); describe your deployment in it. If PATH ends in
     .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
-    With --github, write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
-    lists under [tool.verifiable-dp]. Existing files are not overwritten.
+    With --github, write a workflow (.github/workflows/verifiable-dp.yml at the top of the repository) that
+    audits what pyproject.toml lists under [tool.verifiable-dp]. Existing files are not overwritten.
     """
     from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter
     from verifiable_dp.render import form
 
     if github:
-        say(f"written: {settings.write_workflow(path or Path('.github/workflows/verifiable-dp.yml'))}")
+        say(f"written: {settings.write_workflow(path)}")
         return
     chosen = path or Path("declarations.toml")
     say(f"written: {form.write(chosen) if chosen.suffix == '.html' else starter(chosen)}")

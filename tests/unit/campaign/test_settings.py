@@ -83,6 +83,31 @@ def test_a_name_means_one_target(tmp_path):
         assert entries.read(place).entries[0].name == name
 
 
+def test_a_workflow_is_written_where_github_looks_for_it(tmp_path, monkeypatch):
+    """It audits in the folder of the settings. Controls: at the top; in no repository; at a given path."""
+    yaml = pytest.importorskip("yaml")
+    package = write(tmp_path / "packages" / "b c")
+    (package / "src").mkdir()
+    (tmp_path / ".git").mkdir()
+    top = tmp_path / ".github" / "workflows" / "verifiable-dp.yml"
+    for folder in (package, package / "src"):
+        monkeypatch.chdir(folder)
+        assert settings.write_workflow().resolve() == top.resolve()
+        (step,) = yaml.safe_load(top.read_text())["jobs"]["audit"]["steps"][1:]
+        assert step["with"] == {"working-directory": "packages/b c"}
+        top.unlink()
+    given = settings.write_workflow(Path("own.yml"))
+    assert (given, "packages/b c" in given.read_text()) == (Path("own.yml"), True)
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert settings.write_workflow() == Path(".github", "workflows", "verifiable-dp.yml")
+    assert "with:" not in top.read_text()
+    (tmp_path / ".git").rmdir()
+    monkeypatch.chdir(package)
+    assert settings.write_workflow() == Path(".github", "workflows", "verifiable-dp.yml")
+    assert Path(".github", "workflows", "verifiable-dp.yml").read_text() == top.read_text()
+
+
 def test_targets_are_looked_up_where_the_settings_are_named(tmp_path, monkeypatch):
     write(tmp_path / "a")
     link = write(tmp_path / "b") / "pyproject.toml"
