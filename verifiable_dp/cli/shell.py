@@ -146,7 +146,19 @@ class _Group(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)  # as shells say of a program that SIGPIPE ended
         except Exception as error:  # Python's own status would be 1, refuted
+            _check_output(error)
             crashed(error)
+
+
+def _check_output(error: Exception) -> None:
+    """End with one line if results cannot be written, as on a disk that is full: click itself writes them."""
+    *_, (innermost, _) = traceback.walk_tb(error.__traceback__)
+    if (
+        isinstance(error, OSError)
+        and Path(innermost.f_code.co_filename).parent == Path(click.__file__).parent
+    ):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _fail(f"the output cannot be written: {error.strerror}", 2)
 
 
 def _check_own(error: SystemExit) -> None:
