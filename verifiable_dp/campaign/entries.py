@@ -53,8 +53,6 @@ class Entry:
         What is declared of the deployment, or None.
     require
         What exit status 0 needs, one of `passing.REQUIRED`.
-    unused
-        Keys of ``defaults`` that describe an audit of its privacy, which `claims` replace.
     """
 
     name: str
@@ -66,7 +64,6 @@ class Entry:
     claims: Json | None = None
     declarations: Json | None = None
     require: str = passing.REQUIRED[0]
-    unused: tuple[str, ...] = ()
 
     @property
     def listed(self) -> bool:
@@ -88,18 +85,21 @@ class Campaign:
         Findings that are known; None without a file of them.
     require
         The strictest that the file or whoever reads it requires of any entry.
+    described
+        Keys of ``defaults`` that describe audits of privacy.
     """
 
     path: Path
     entries: tuple[Entry, ...]
     baseline: Baseline | None = None
     require: str = passing.REQUIRED[0]
+    described: tuple[str, ...] = ()
 
     @property
-    def unaudited(self) -> dict[str, tuple[str, ...]]:
-        """Entries whose privacy no entry audits, though the defaults describe that, and these defaults."""
+    def unaudited(self) -> list[str]:
+        """Names of entries whose privacy no entry audits, though the defaults describe that."""
         audited = {entry.target for entry in self.entries if not entry.claims}
-        return {one.name: one.unused for one in self.entries if one.unused and one.target not in audited}
+        return [one.name for one in self.entries if self.described and one.target not in audited]
 
     def excused(self, reports: Mapping[str, Report]) -> list[str]:
         """Names of inconclusive targets whose findings are all in the baseline."""
@@ -320,7 +320,8 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     known = loaded.get("baseline")
     baseline = None if known is None else Baseline.at(folder / _text("baseline", known))
     wanted = passing.strictest(require, defaults.get("require"), *(entry.require for entry in asked))
-    return Campaign(place, tuple(entries), baseline, wanted)
+    described = tuple(key for key in defaults if key in {*_EVERY, *_OWN} - {*_BESIDE_CLAIMS})
+    return Campaign(place, tuple(entries), baseline, wanted, described)
 
 
 def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
@@ -374,8 +375,7 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
     if entry.claims:
         _check_beside(own, entry, _BESIDE_CLAIMS)
         kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
-        unused = tuple(key for key in found if key not in (*own, *_BESIDE_CLAIMS))
-        entry = replace(entry, options=kept, declarations=None, require=passing.REQUIRED[0], unused=unused)
+        entry = replace(entry, options=kept, declarations=None, require=passing.REQUIRED[0])
     elif not found.keys() & {"epsilon", *claims.CURVED}:
         raise InputError("epsilon must be given: we do not know the claim of your own code")
     if entry.command:

@@ -33,11 +33,9 @@ def conclude(found: Campaign, done: Done, require: str) -> NoReturn:
         aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
     _say_baseline(found, done.reports)
     say(f"written: {done.index}")
-    for name, unused in found.unaudited.items():
-        aside(
-            f"entry {name}: only its regret was checked, so {', '.join(unused)} in [defaults] had no effect; "
-            "to audit its privacy, list the target again without regret"
-        )
+    for name in found.unaudited:
+        left = f"only its regret was checked, so {', '.join(found.described)} in [defaults] had no effect"
+        aside(f"entry {name}: {left}; to audit its privacy, list the target again without regret")
     short = [falls_short(item, require, required[name]) for name, item in done.reports.items()]
     short.append(lack_privacy(done.reports.values(), found.require))
     raise SystemExit(done.exit_status or 3 * any(short))

@@ -128,9 +128,9 @@ def test_defaults_about_privacy_that_apply_to_nothing_are_said(folder):
     done = run(folder, "judge", "out", "--campaign", path)
     assert (done.exit_code, missing in done.output) == (3, True)
     found = entries.read(write(folder, DEFAULTS + rows("holds") + PRIVACY))
-    assert (found.unaudited, found.require) == ({}, "tested-paths")
+    assert (found.unaudited, found.require) == ([], "tested-paths")
     found = entries.read(write(folder, rows("holds")))
-    assert (found.unaudited, found.require) == ({}, "detectable")
+    assert (found.unaudited, found.require) == ([], "detectable")
     assert run(folder, "judge", "out", "--campaign", path).exit_code == 0
 
 

@@ -355,7 +355,7 @@ def test_report(replaced, schedulers, tmp_path):
 
 def test_campaign(replaced, schedulers, tmp_path):
     listed = [SimpleNamespace(name="a", require="detectable")]
-    found = SimpleNamespace(entries=listed, baseline=None, unaudited={}, require="certified")
+    found = SimpleNamespace(entries=listed, baseline=None, unaudited=[], require="certified")
     replaced.put(entries, "read", found)
     done_with = SimpleNamespace(
         reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2, excused=()
