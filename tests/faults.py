@@ -1657,7 +1657,7 @@ FAULTS = (
     Fault(
         "words of a verdict",
         f"{RECORD}/words.py",
-        "No violation of {promised(record)} was found.{detected} This is not a proof of privacy.",
+        "{found}.{detected} This is not a proof of privacy.",
         "The claim of {promised(record)} holds.",
         "a page says that a claim holds",
         ("tests/unit/render/test_findings.py",),
