@@ -1660,7 +1660,7 @@ FAULTS = (
         "{found}.{detected} This is not a proof of privacy.",
         "The claim of {promised(record)} holds.",
         "a page says that a claim holds",
-        ("tests/unit/render/test_findings.py",),
+        ("tests/unit/render/test_card.py::test_a_verdict_on_your_code_says_for_which_inputs",),
     ),
     Fault(
         "refutations in SARIF",
