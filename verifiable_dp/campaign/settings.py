@@ -99,7 +99,7 @@ def write_workflow(path: Path | None = None) -> Path:
     below = audited.relative_to(top).as_posix() if top else "."
     path = path or Path(os.path.relpath(top or here, here), ".github", "workflows", "verifiable-dp.yml")
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; we do not overwrite it")
     for folder in reversed(path.parents):
         files.make_folder("path", folder)
     where = "" if below == "." else f"        with:\n          working-directory: {json.dumps(below)}\n"
