@@ -405,6 +405,28 @@ def test_closed_output_leaves_the_exit_status(folder):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_results_that_cannot_be_written_are_said_in_one_line(folder):
+    """It was an internal error with a traceback in a file."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [SCRIPT, "list"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE
+        )
+    assert done.returncode == 2
+    assert done.stderr == "verifiable-dp: the output cannot be written: No space left on device\n"
+
+
+def test_a_session_that_python_begins_at_the_end_changes_no_status(folder):
+    """With PYTHONINSPECT, Python shows how a program exits, and exits with 1 itself: refuted."""
+    given = {**os.environ, "PYTHONINSPECT": "1"}
+    for arguments, status in (("--version", 0), ("verify none.json", 2)):
+        command = [SCRIPT, *arguments.split()]
+        done = subprocess.run(
+            command, env=given, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE
+        )
+        assert done.returncode == status, done.stderr
+
+
 @pytest.mark.slow
 def test_a_small_scale_is_said_beside_the_verdicts(folder):
     done = run(folder, "reproduce", "S3", "--scale", 0.001)

@@ -221,6 +221,33 @@ def test_a_verdict_that_there_is_not_is_refused_before_the_audit(pytester):
     result.stdout.fnmatch_lines([f"*{said}"])
 
 
+def test_a_test_that_audits_nothing_fails(pytester):
+    """Unless it is skipped, or fails itself. Control: a call counts, whatever comes of it."""
+    result = run(
+        pytester,
+        "import pytest\n"
+        "def test_none(privacy_audit):\n"
+        "    for file in ():\n"
+        "        privacy_audit(file, epsilon=1.0)\n"
+        "def test_one_of_two(privacy_audit, regret_check):\n"
+        "    with pytest.raises(ValueError):\n"
+        "        privacy_audit(mechanisms.right, epsilon=-1.0)\n"
+        "def test_skipped(privacy_audit):\n"
+        "    pytest.skip('not today')\n"
+        "def test_wrong(privacy_audit):\n"
+        "    assert False\n"
+        "def test_called(privacy_audit):\n"
+        "    with pytest.raises(ValueError):\n"
+        "        privacy_audit(mechanisms.right, epsilon=-1.0)\n",
+    )
+    result.assert_outcomes(passed=1, skipped=1, failed=3)
+    lines = result.stdout.lines
+    said = [
+        line for line in lines if "was never called: nothing was audited" in line and "FAILED" not in line
+    ]
+    assert [line.split(" was ")[0] for line in said] == ["privacy_audit", "regret_check"]
+
+
 def test_a_report_folder_that_is_a_file_is_refused_before_any_test(pytester):
     pytester.path.joinpath("audits").write_text("")
     result = run(pytester, "def test_it(privacy_audit):\n    assert False\n", "--dp-report", "audits")

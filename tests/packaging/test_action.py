@@ -353,6 +353,7 @@ def test_the_verdict_fails_the_job_as_asked(job, fail_on, passes):
         given = {"status": status, "short": "0"}
         done = run("Verdict", folder, {**inputs, "fail-on": fail_on}, given)
         assert (done.returncode == 0) == (status in passes), (fail_on, status)
+        assert f"exit status {status}" in done.stdout or fail_on == "often"
 
 
 @pytest.mark.parametrize(

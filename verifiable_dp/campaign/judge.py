@@ -47,12 +47,15 @@ class Judged:
         undecided, 0. Undecided ones whose findings are all in the campaign's baseline do not count.
     required
         What requests and the file of the campaign require, by the name of the target or entry.
+    require
+        The strictest that the file of the campaign or whoever judges requires.
     """
 
     reports: Sequence[tuple[str, Report]]
     failed: Sequence[str]
     exit_status: int
     required: Mapping[str, str] = field(default_factory=dict)
+    require: str = passing.REQUIRED[0]
 
 
 @dataclass(frozen=True)
@@ -163,12 +166,13 @@ def judge(
         if names[target, True] < times:
             missing.setdefault(target, _NONE_OF_IT if names[target, False] else _NONE)
     failed += [_line(name, why) for name, why in missing.items() if name not in reasons]
-    if expected.require != passing.REQUIRED[0] and not any(one.decision.privacy for _, one in reports):
+    wanted = listed.require if listed else expected.require
+    if passing.without_privacy((one.decision for _, one in reports), wanted):
         statuses.append(3)
     told = [_line(what, why) for what in reasons for why in reasons[what]]
     failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
-    return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required)
+    return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required, wanted)
 
 
 def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:

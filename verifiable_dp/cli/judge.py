@@ -12,6 +12,7 @@ from verifiable_dp.cli.shell import (
     RECORDS,
     aside,
     falls_short,
+    lack_privacy,
     main,
     origin_options,
     require_option,
@@ -59,7 +60,6 @@ def judge(
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
     from verifiable_dp.campaign.run import verdict
-    from verifiable_dp.record.passing import REQUIRED
 
     expected = judges.Expected(requests, RecordOrigin(**origin), check, require)
     judged = judges.judge(folder, targets, campaign, expected)
@@ -71,6 +71,5 @@ def judge(
         aside("verifiable-dp: nothing was judged: no record in FOLDER answers a request")
     for name, one in judged.reports:
         falls_short(one, judged.required.get(name, require))
-    if require != REQUIRED[0] and not any(one.decision.privacy for _, one in judged.reports):
-        aside(f"not enough evidence: no record is about privacy; {require} is required")
+    lack_privacy((one for _, one in judged.reports), judged.require)
     sys.exit(judged.exit_status)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from click.core import ParameterSource
 
-from verifiable_dp.cli.shell import aside, falls_short, progressing, say
+from verifiable_dp.cli.shell import aside, falls_short, lack_privacy, progressing, say
 from verifiable_dp.core.validate import Given
 
 if TYPE_CHECKING:
@@ -33,7 +33,11 @@ def conclude(found: Campaign, done: Done, require: str) -> NoReturn:
         aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
     _say_baseline(found, done.reports)
     say(f"written: {done.index}")
+    for name in found.unaudited:
+        left = f"only its regret was checked, so {', '.join(found.described)} in [defaults] had no effect"
+        aside(f"entry {name}: {left}; to audit its privacy, list the target again without regret")
     short = [falls_short(item, require, required[name]) for name, item in done.reports.items()]
+    short.append(lack_privacy(done.reports.values(), found.require))
     raise SystemExit(done.exit_status or 3 * any(short))
 
 

@@ -58,8 +58,8 @@ def init(path: Path | None, github: bool) -> None:
 
     Writes the template to PATH (default declarations.toml); describe your deployment there. If PATH ends in
     .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
-    With --github, writes a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
-    lists under [tool.verifiable-dp]. Existing files are not overwritten.
+    With --github, writes a workflow (.github/workflows/verifiable-dp.yml at the top of the repository)
+    that audits what pyproject.toml lists under [tool.verifiable-dp]. Existing files are not overwritten.
     """
     from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter

@@ -24,6 +24,7 @@ from verifiable_dp.record.power_words import detected as detected
 from verifiable_dp.record.power_words import power as power
 from verifiable_dp.record.power_words import unmoved
 from verifiable_dp.record.power_words import variant as variant
+from verifiable_dp.record.worlds import ranged
 
 _ARMLESS = {
     "actions": "the halting round and the released estimate",
@@ -147,7 +148,8 @@ def _acquitted(record: Record, brief: bool) -> str:
         found = f"No violation of {promised(record)} was found"
         return f"{found}, and epsilon is at most {most} if the premises hold. {covered(record)}"
     detected = f" {_detected(record)}" if record.detectable is not None else ""
-    return f"No violation of {promised(record)} was found.{detected} This is not a proof of privacy."
+    found = f"No violation of {promised(record)} was found{ranged(record)}"
+    return f"{found}.{detected} This is not a proof of privacy."
 
 
 def catches(record: Record) -> tuple[float, str]:
@@ -227,6 +229,7 @@ def covered(record: Record) -> str:
             f"other paths, {'larger calls, ' if of_calls(record) else ''}",
         ),
     }[upper.scope]
+    what = f"{what},{ranged(record)}," if ranged(record) else what
     return (
         f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove "
         "differential privacy of a deployment."

@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -461,7 +462,7 @@ def _loaded(reference: str, parts: list[SourcePart]) -> Foreign:
     pinned_source.ignore_caches()
     find(reference)
     place, _, name = reference.rpartition(":")
-    module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
+    module = _run_file(reference, parts) if place.endswith(".py") else _run_module(place, parts)
     try:
         thing: Foreign = module
         for word in name.split("."):
@@ -489,7 +490,8 @@ def find(reference: str) -> None:
     engine.ship(folder)
 
 
-def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
+def _run_file(reference: str, parts: list[SourcePart]) -> Foreign:
+    place = reference.rpartition(":")[0]
     name = _place_of(Path(place))[0]
     shadowed = sys.modules.pop(name, None)
     try:
@@ -502,7 +504,8 @@ def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
         if shadowed is not None:
             sys.modules[name] = shadowed
         at = last_line(error, str(Path(place).absolute()))
-        raise InputError(f"target: importing {place!r} raised {one_line(error)}{at}") from None
+        advice = _in_package(reference, name) if isinstance(error, ImportError) and not error.name else ""
+        raise InputError(f"target: importing {place!r} raised {one_line(error)}{at}{advice}") from None
 
 
 def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
@@ -514,6 +517,17 @@ def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
     except BaseException as error:
         advice = _below(name) if isinstance(error, ModuleNotFoundError) else ""
         raise InputError(f"target: importing {name!r} raised {one_line(error)}{advice}") from None
+
+
+def _in_package(reference: str, module: str) -> str:
+    """How to name a file whose relative imports have no package; empty if it has none of them, or one."""
+    place, _, name = reference.rpartition(":")
+    nodes = ast.walk(parsed(place) or ast.Module([], []))
+    if "." in module or not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes):
+        return ""
+    folders = Path(os.path.relpath(place)).with_suffix("").parts
+    named = f": name it {'.'.join(folders)}:{name}" if all(map(str.isidentifier, folders[:-1])) else ""
+    return f"; relative imports need a package{named if folders[1:] else ''}"
 
 
 def _below(name: str) -> str:

@@ -596,8 +596,8 @@ def test_a_default_budget_of_privacy_audits_leaves_checks_of_regret_alone(projec
 def test_a_test_that_misspells_a_listed_target_is_told_its_name(project):
     """Control: what resembles none is looked for in the catalogue."""
     folder = project(ROW.format(name="right", more='name = "play-right"'))
-    config = types.SimpleNamespace(stash={}, rootpath=folder)
-    request = types.SimpleNamespace(config=config)
+    node = types.SimpleNamespace(path=folder / "test_it.py")
+    request = types.SimpleNamespace(config=types.SimpleNamespace(stash={}), node=node)
     with pytest.raises(InputError, match="is called 'paly-right'; did you mean 'play-right'"):
         pytest_plugin._listed(request, "paly-right", {})
     assert pytest_plugin._listed(request, "dp-se", {})[0] == "dp-se"
