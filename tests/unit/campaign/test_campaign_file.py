@@ -271,6 +271,34 @@ def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkey
     )
 
 
+READS_VARIABLE = """
+import os
+SCALE = float(os.environ.get("OWN_SCALE", "1"))
+def release(data, size, rng):
+    return data + rng.laplace(0, SCALE, size)
+"""
+
+
+def test_resume_compares_variables_that_the_code_asks_for(tmp_path, monkeypatch):
+    """Broken variant: a record is kept where a variable decides otherwise how much noise there is."""
+    (tmp_path / "own.py").write_text(READS_VARIABLE)
+    path = write(tmp_path, '[[targets]]\ntarget = "own.py:release"\nepsilon = 1\nbudget = 0.02\n')
+    monkeypatch.setenv("OWN_SCALE", "1.5")
+    given = campaign_file.read(path)
+    assert campaign_file.run(given, out=tmp_path / "out").failed == {}
+
+    def kept():
+        state = campaign_file._State(given, tmp_path / "out")
+        assert state.recall() == []
+        return list(state.reports)
+
+    assert kept() == ["own-release"]
+    for value in ("0.5", None):
+        with monkeypatch.context() as changes:
+            changes.setenv("OWN_SCALE", value) if value else changes.delenv("OWN_SCALE")
+            assert kept() == []
+
+
 @pytest.mark.slow
 def test_own_code_failures_and_names_that_clash(folder, tmp_path):
     """Two folders' helper.py do not meet, a failing target keeps no other from its record."""
