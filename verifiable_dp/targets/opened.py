@@ -24,6 +24,7 @@ from types import CodeType, FrameType, ModuleType
 
 from verifiable_dp.core import files, paths
 from verifiable_dp.core.engine import Passed
+from verifiable_dp.core.pinned_source import within
 from verifiable_dp.targets import folders
 from verifiable_dp.targets.asker import OURS as _OURS
 from verifiable_dp.targets.asker import Asker, is_installed
@@ -562,16 +563,9 @@ def _written(file: str) -> Collection[CodeType]:
 @functools.cache
 def _compiled(file: str) -> frozenset[CodeType]:
     try:
-        return frozenset(_within(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)))
+        return frozenset(within(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)))
     except (OSError, SyntaxError, ValueError):  # what cannot be compared is the code's
         return frozenset()
-
-
-def _within(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _within(part)
 
 
 def _made_here() -> Iterator[CodeType]:
