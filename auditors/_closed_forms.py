@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray, Function, Numbers
+from verifiable_dp.core.validate import FloatArray, Numbers
 
 
 def from_pulls(gaps: FloatArray, horizon: float, pulls: Callable[[float], float]) -> float:
@@ -23,15 +23,6 @@ def from_pulls(gaps: FloatArray, horizon: float, pulls: Callable[[float], float]
 def first_epoch(gap: float) -> int:
     """The first epoch tau with 2^-tau <= gap."""
     return max(1, math.ceil(math.log2(1 / min(gap, 1.0))))
-
-
-def _up_to(gaps: FloatArray, horizon: float, length: Callable[[int], float]) -> float:
-    """Regret of an elimination whose epoch tau has so many pulls of each arm and removes gaps of 2^-tau."""
-
-    def pulls(gap: float) -> float:
-        return sum(math.ceil(length(tau)) for tau in range(1, first_epoch(gap) + 1))
-
-    return from_pulls(gaps, horizon, pulls)
 
 
 def horizons(first: float, ratio: float, number: int) -> tuple[int, ...]:
@@ -115,16 +106,6 @@ def ucb_pulls(gaps: Numbers, horizon: float, width: float = 0.0) -> Numbers:
     return ((spread + np.sqrt(spread**2 + 2 * gaps * width)) / gaps) ** 2
 
 
-def dp_ucb(gaps: FloatArray, horizon: float, epsilon: float, gamma: float) -> float:
-    """Mean regret of DP-UCB with the budget per arm, Gamma = log^2 T log(KT log T/gamma)/epsilon.
-
-    Once in T a mean leaves its radius; for UCB1 let epsilon be infinite.
-    """
-    log = math.log(horizon)
-    width = log**2 * math.log(len(gaps) * horizon * log / gamma) / epsilon
-    return from_pulls(gaps, horizon, lambda gap: float(ucb_pulls(gap, horizon, width)) + 1 + math.pi**2 / 3)
-
-
 # ---------------------------------------------------------------- Tao, Wu, Zhao & Wang
 
 
@@ -156,15 +137,6 @@ def ldp_robust_se_epoch(
     """
     log = np.log(8 * n_arms * tau**2 / failure)
     return np.ceil(u ** (2 / v) * (28 * factor * base**tau) ** (2 * (1 + v) / v) * log / epsilon**2 + log)
-
-
-def robust_se(gaps: FloatArray, horizon: float, epoch: Function[Numbers], **parameters: float) -> float:
-    """Mean regret of DP or LDP Robust SE: every epoch up to the first with D <= gap."""
-
-    def length(tau: int) -> float:
-        return float(epoch(float(tau), n_arms=len(gaps), failure=1 / horizon, **parameters))
-
-    return _up_to(gaps, horizon, length)
 
 
 def dp_robust_ucb_pulls(

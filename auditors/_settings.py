@@ -95,7 +95,7 @@ def hard(theorem: int, *, v: float, gaps: Sequence[float], changed: int | None =
     alone = theorem in (10, 11)
     if not len(delta) or (alone and len(delta) > 1) or not (delta > 0).all():
         number = "one gap" if alone else "one gap or more"
-        raise InputError(f"gaps must hold {number} in (0, {most:g}), got {gaps!r}")
+        raise InputError(f"gaps must contain {number} in (0, {most:g}), got {gaps!r}")
     if theorem == 9 and np.ptp(delta) > 0:
         raise InputError(f"gaps must be equal in Theorem 9, got {gaps!r}")
     if theorem == 8 and 3 * delta.min() < 2 * delta.max():

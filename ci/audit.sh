@@ -90,7 +90,7 @@ place() { # NUMBER TARGET: the folder of a target, another one for its regret
 
 new() { # REPORTS has to be a new or empty folder and not a link to one, or to hold what was asked for and no more
   local there
-  there=$(ls -A "$reports" 2>/dev/null)
+  there=$(ls -A "$reports" 2>/dev/null | grep -vx .gitignore)
   if [[ $steps == audit ]] && compgen -G "$reports/*/request.json" >/dev/null; then there=$(records); fi
   local part=$reports
   while [[ ! -L $part && $part == */* && $reports != /* ]]; do part=${part%/*}; done # a checkout may hold links
@@ -98,7 +98,9 @@ new() { # REPORTS has to be a new or empty folder and not a link to one, or to h
     echo "audit.sh: REPORTS must be a new or empty folder, with no link on the way to it, got $reports" >&2
     exit 2
   fi
+  if [[ -d $reports ]]; then return; fi
   mkdir -p "$reports" || exit 2
+  echo '*' >"$reports/.gitignore" # what is new in a repository is in no commit, so that a command's code would count as changed
 }
 
 ask() { # OPTIONS...: the digests of the requests, a line each

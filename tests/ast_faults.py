@@ -65,7 +65,7 @@ class Edit:
         return f"{_text(self.node)} -> {_text(self.new)}"
 
     def applied(self, tree: ast.AST) -> ast.AST:
-        """A copy of the tree with the edit; the tree must hold the node itself."""
+        """A copy of the tree with the edit; the tree must contain the node itself."""
         memo = {id(self.node): copy.deepcopy(self.new)}
         return copy.deepcopy(tree, memo)
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from verifiable_dp.cli import main
-from verifiable_dp.targets import opened
+from verifiable_dp.targets import loaded
 
 CAGED = "TEST_CAGE" in os.environ  # whether audits run in a cage
 writes_files = pytest.mark.skipif(CAGED, reason="its code writes files, as it cannot in a cage")
@@ -24,17 +24,17 @@ PATIENCE = 1800.0  # seconds after which a program that a test started counts as
 def run(folder, *arguments):
     """The result of a command that is given in a folder; it raises nothing but its exit."""
     # An audit of what a test file defines follows all test files if a function here names `modules`.
-    loaded = vars(sys)["modules"]
-    before = set(loaded)
+    known = vars(sys)["modules"]
+    before = set(known)
     words = [str(argument) for argument in arguments]
     with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", ["verifiable-dp", *words])  # which the record names
-        patched.setattr(opened, "ran_before", lambda: "")  # as in a process of its own
+        patched.setattr(loaded, "ran_before", lambda: "")  # as in a process of its own
         done = CliRunner().invoke(main, words)
     # What it imported from there is not what another test means by the same name.
-    for name in set(loaded) - before:
-        if Path(getattr(loaded[name], "__file__", None) or "/").is_relative_to(Path(folder).resolve()):
-            del loaded[name]
+    for name in set(known) - before:
+        if Path(getattr(known[name], "__file__", None) or "/").is_relative_to(Path(folder).resolve()):
+            del known[name]
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
 

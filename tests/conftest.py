@@ -1,5 +1,6 @@
 """Fixtures of the whole suite."""
 
+import functools
 import gc
 import os
 import sys
@@ -106,6 +107,12 @@ def caged(monkeypatch):
 
     for module in (audits, regrets, reruns):
         monkeypatch.setattr(module, "Caged", asked)
+
+
+@pytest.fixture
+def few_paths(monkeypatch):
+    """An upper bound rests on a fifth of the paths, which take most of a small audit's time."""
+    monkeypatch.setattr(traced, "explore", functools.partial(traced.explore, most=12))
 
 
 @pytest.fixture

@@ -274,7 +274,7 @@ FAULTS = (
         "len(shifts.values) != 2 ** len(pattern.entries)",
         "len(shifts.values) > 2 ** len(pattern.entries)",
         "a certificate may leave out a corner",
-        ("tests/unit/evidence/test_alignment.py::test_no_lie_about_shifts_of_twenty_thousand_is_accepted",),
+        ("tests/unit/evidence/test_alignment.py::test_no_lie_about_shifts_of_five_thousand_is_accepted",),
     ),
     Fault(
         "charges cost nothing",
@@ -391,7 +391,7 @@ FAULTS = (
         "found.append(made if made.failure else _as_scaled(made, coverage, scopes))",
         "found.append(made)",
         "noise that a rare draw divides with the data beneath hides others that are added without noise",
-        ("tests/unit/evidence/test_judge_factors.py",),
+        ("tests/unit/evidence/test_judge_views.py",),
     ),
     Fault(
         "what both sides are divided by never matters",
@@ -399,7 +399,7 @@ FAULTS = (
         "return (file, position) in self._said.divided and self._steep(file, position, side)",
         "return False",
         "as the one before, where data and noise are divided one by one",
-        ("tests/unit/evidence/test_judge_factors.py",),
+        ("tests/unit/evidence/test_judge_views.py",),
     ),
     Fault(
         "bits of all raw numbers are exclusive",
@@ -1827,7 +1827,7 @@ FAULTS = (
         'str(f"release: {DETERMINISTIC}',
         "code without any randomness is audited as if it had some",
         (
-            "tests/statistical/test_user_code.py::test_without_power_the_note_says_why",
+            "tests/statistical/test_styles.py::test_without_power_the_note_says_why",
             "tests/e2e/test_cli.py::test_unusable_input_gets_one_line_and_writes_nothing",
         ),
     ),
@@ -1944,7 +1944,7 @@ FAULTS = (
         "                if np.may_share_memory(one, array):",
         "                if False:",
         "what is written into a part of an array is not seen in the array",
-        ("tests/property/test_shared_memory.py",),
+        ("tests/property/test_rows.py",),
     ),
     Fault(
         "a search for a bound never gives up",
@@ -2113,7 +2113,7 @@ FAULTS = (
         ("tests/unit/compliance/test_nist.py::test_a_hostile_file_is_refused_in_one_line",),
     ),
     Fault(
-        "a re-run is not compared",
+        "a rerun is not compared",
         f"{RECORD}/verify.py",
         "difference := first_difference(expected, found)",
         "difference := first_difference(expected, expected)",
@@ -2654,7 +2654,7 @@ FAULTS = (
         "        return value._replace(partial=True) if seldom else value\n",
         "        return value\n",
         "noise that is set in turns which a rare count leaves out counts as noise in every run",
-        ("tests/unit/evidence/test_counted_turns.py",),
+        ("tests/unit/evidence/test_public_numbers.py",),
     ),
     Fault(
         "the same data may be released in each turn",
@@ -2662,7 +2662,7 @@ FAULTS = (
         " if o not in around and name not in self.remade(o)}\n",
         " if not o}\n",
         "a hundred turns that no path sees cost what one does",
-        ("tests/unit/evidence/test_counted_turns.py",),
+        ("tests/unit/evidence/test_public_numbers.py",),
     ),
     Fault(
         "the same data may say in each turn how a draw comes out",
@@ -2670,7 +2670,7 @@ FAULTS = (
         "any(one.kept or one.size < size for one in raw)",
         "any(one.size < size for one in raw)",
         "a coin is tossed again as often as draws say, and paths see it once",
-        ("tests/unit/evidence/test_counted_turns.py",),
+        ("tests/unit/evidence/test_public_numbers.py",),
     ),
     Fault(
         "quotients of counts may be told apart",
@@ -2763,7 +2763,7 @@ FAULTS = (
         "return self.level > PUBLIC or self.draws > 0",
         "return self.level >= STEEP or self.draws > 0",
         "there is nearly no noise where the distance of other noise from 1 is small",
-        ("tests/unit/evidence/test_judge_peaks.py",),
+        ("tests/unit/evidence/test_public_numbers.py",),
     ),
     Fault(
         "more entries cost what few do",

@@ -1,6 +1,6 @@
 """Tests all of whose assertions stand in loops over computed collections: over an empty one they say nothing.
 
-`python -m tests.loops` lists them. `tests/contract/test_loops.py` holds the list, which may only shrink.
+`python -m tests.loops` lists them. `tests/contract/test_framework.py` holds the list, which may only shrink.
 """
 
 import ast

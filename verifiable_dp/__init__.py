@@ -1,4 +1,4 @@
-"""Audit the privacy and regret promises of bandit algorithms, with evidence that anyone can re-run.
+"""Audit the privacy and regret promises of bandit algorithms, with evidence that anyone can rerun.
 
 >>> import verifiable_dp as vdp  # doctest: +SKIP
 >>> algorithm = vdp.make("dp-se", n_arms=5, epsilon=1.0, horizon=50_000_000)  # doctest: +SKIP

@@ -296,7 +296,7 @@ def _why_the_test(request: pytest.FixtureRequest, again: str) -> list[str]:
 
 
 _NO_RERUN = (
-    "  its record cannot be re-run: a lambda, a closure, an object or pairs made inside a test exist only "
+    "  its record cannot be rerun: a lambda, a closure, an object or pairs made inside a test exist only "
     "inside that test, {}"
 )
 
@@ -386,19 +386,12 @@ def _listed(
 
 def _check_known(function: Function[Report], fixture: str, options: JsonDict) -> None:
     """Refuse arguments that there are not, and say what may have been meant: options differ in name."""
-    import difflib
-
-    from verifiable_dp.api import arguments
+    from verifiable_dp.core.validate import arguments, instead
 
     known = arguments(function)
     for name in options:
         if name not in known:
-            near = [_OPTIONS.get(name.lower(), ""), *difflib.get_close_matches(name, known, n=1)]
-            meant = next((f"; did you mean {word}?" for word in near if word in known), "")
-            raise UsageError(f"{fixture} takes no argument {name!r}{meant}")
-
-
-_OPTIONS = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}
+            raise UsageError(f"{fixture} does not take an argument {name!r}; {instead(name, known)}")
 
 
 def _check_expected(expect: str | None, *verdicts: str) -> None:

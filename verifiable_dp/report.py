@@ -58,7 +58,7 @@ def finish(
     declarations
         As `declarations.checked` gives them; None: those of the request or of the draft, if any.
     request
-        What was asked, a copy of which the record holds; None for a re-run.
+        What was asked, a copy of which the record holds; None for a rerun.
     kept
         What a record says about the run: ``in_process``, or ``cage`` and ``counted``.
     resumed
@@ -180,7 +180,7 @@ class Report:
 
     @property
     def epsilon_upper(self) -> float | None:
-        """Upper bound on the true epsilon; None if none was proved. `record` says under which premises."""
+        """Upper bound on the true epsilon; None if none was proved. `record` contains its premises."""
         found = self.parsed.epsilon_upper
         return None if found is None else float(found.epsilon)
 

@@ -1,4 +1,4 @@
-"""Errata of the papers: what is printed and what holds (`papers/*.toml`), and the evidence for both."""
+"""Errata in the papers: what is printed and what holds (`papers/*.toml`), and the evidence for both."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -25,16 +25,7 @@ from verifiable_dp.core.validate import FloatArray, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.sheets import Sheet
-from verifiable_dp.registry.study import (
-    Cell,
-    Figure,
-    Line,
-    Panel,
-    Statement,
-    Study,
-    StudyBound,
-    StudyPlan,
-)
+from verifiable_dp.registry.study import Cell, Figure, Line, Panel, Statement, Study, StudyBound, StudyPlan
 
 HORIZON, RUNS = 50_000_000, 30
 SHEET = Sheet(__file__, papers.S1)

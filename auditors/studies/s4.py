@@ -32,16 +32,7 @@ from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.sheets import Sheet
-from verifiable_dp.registry.study import (
-    Cell,
-    Figure,
-    Line,
-    Panel,
-    Statement,
-    Study,
-    StudyBound,
-    StudyPlan,
-)
+from verifiable_dp.registry.study import Cell, Figure, Line, Panel, Statement, Study, StudyBound, StudyPlan
 
 SHEET = Sheet(__file__, papers.HANNA)
 

@@ -188,7 +188,7 @@ def at_another_privacy(record, text):
 
 
 def repeated(record, text):
-    """A re-run that is said to expose changed results of the suite, which it does not repeat."""
+    """A rerun that is said to expose changed results of the suite, which it does not repeat."""
     said = re.findall(r"only --rerun exposes changed counts(?! of this audit)", text)
     return said if record.kill_table else []
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests import commands
-from tests.quotations import DATA, SHORT
+from tests import commands, quotations
+from tests.quotations import DATA, SHORT, digest, found_in, pattern, texts
+from verifiable_dp.algorithms.papers import TAO
 from verifiable_dp.campaign import papers
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.registry import entries, errata, items
+from verifiable_dp.registry.errata import Quotation, excerpt, registered
 from verifiable_dp.registry.items import Item, located, numbers, stated
 from verifiable_dp.render.page import render_papers
 
@@ -37,12 +39,23 @@ def test_every_item_of_a_paper_has_a_row(short):
     assert mine >= {*KEPT[short]}  # NEEDED leaves none of the kinds out that the texts have
 
 
+def empty(found):
+    """Items with an empty cell."""
+    cells = ("claim", "says", "check", "verdict")
+    return [
+        row["number"]
+        for row in found
+        if not (row["entries"] and row["code"] and row["remark"])
+        or not all(entry[cell] for entry in row["entries"] for cell in cells)
+    ]
+
+
 def test_no_cell_is_empty():
-    assert papers.empty(rows()) == []
+    assert empty(rows()) == []
     first, second, third = rows()[:3]
     broken = [{**first, "remark": ""}, {**second, "entries": []}]
     broken.append({**third, "entries": [{**third["entries"][0], "verdict": ""}]})
-    assert len(papers.empty(broken)) == 3
+    assert len(empty(broken)) == 3
 
 
 def test_code_is_where_the_row_says():
@@ -83,7 +96,7 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     rates = [(row, entry) for row in rows() for entry in row["entries"] if "/rate-" in entry["claim"]]
     assert len(rates) > 40
     for row, entry in rates:
-        assert entry["says"].startswith("Ours, related to "), entry
+        assert entry["says"].startswith("Our own claim, related to "), entry
         assert "measure" in entry["says"], entry
         assert row["number"] in numbers(entry["says"].split(": ")[0]), (row["number"], entry)
     shown = {(SHORT[row["paper"]], row["number"]): {e["claim"] for e in row["entries"]} for row in rows()}
@@ -91,7 +104,9 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     assert not [claim for claim in shown["S1", "Algorithm 1"] if "dp-ucb" in claim]  # another paper's
     assert "dp-se-doubling/privacy" not in shown["S1", "Theorem 4.3"]  # whose proof has a remark on restarts
     says = {entry["claim"]: entry["says"] for row in rows() for entry in row["entries"]}
-    assert says["dp-se-doubling/privacy"].startswith("Ours, related to Theorem 4.1")  # it has no restarts
+    assert says["dp-se-doubling/privacy"].startswith(
+        "Our own claim, related to Theorem 4.1"
+    )  # it has no restarts
     assert says["dp-se/privacy"].startswith("as audited, epsilon = ")
     assert says["erratum bonus-step"].endswith(" Note: the end of (16), which the proof uses, still follows.")
     [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]
@@ -207,4 +222,83 @@ def test_the_list_and_its_page(tmp_path):
 def test_without_reports_the_verdicts_say_so(tmp_path):
     rows = papers.rows(tmp_path)
     assert {entry["verdict"] for row in rows for entry in row["entries"]} == {"no record", "tested"}
-    assert papers.empty(rows) == []
+    assert empty(rows) == []
+
+
+# The contract of quotations: each errata row says what the paper says, word for word, at its number.
+
+
+HELD = json.loads(DATA.read_text("utf-8"))
+TEXTS = texts()
+with_papers = pytest.mark.skipif(not TEXTS, reason="the papers' texts are not beside this clone")
+QUOTED = quotations.quotations()
+
+
+def test_every_quotation_is_one_that_was_held_against_the_paper():
+    """Without the papers: an edited quotation, or a new one, has no digest."""
+    held = {(row["erratum"], row["place"], row["quotation"]) for row in HELD["quotations"]}
+    said = {(erratum, quote.place, digest(quote.text)) for erratum, _, quote in QUOTED}
+    assert said == held
+    edited = Quotation(QUOTED[0][2].place, QUOTED[0][2].text.replace("2000", "200"))
+    assert (QUOTED[0][0], edited.place, digest(edited.text)) not in held
+
+
+def test_every_row_quotes_its_own_paper_and_none_at_length():
+    rows = registered()
+    assert rows
+    for row in rows:
+        assert row.source.paper in SHORT, row.name
+        assert row.quotes, row.name
+        assert all(20 <= len(quote.text) <= 700 for quote in row.quotes), row.name
+
+
+@with_papers
+@pytest.mark.parametrize("at", range(len(QUOTED)), ids=[f"{e}-{q.place}" for e, _, q in QUOTED])
+def test_a_quotation_stands_in_the_paper_at_its_number(at):
+    erratum, paper, quote = QUOTED[at]
+    spans = found_in(SHORT[paper], TEXTS[paper], quote)
+    assert spans, f"not in {SHORT[paper]}, {quote.place}"
+    assert quotations.entry(TEXTS[paper], spans[0], erratum, quote) in HELD["quotations"]
+
+
+@with_papers
+def test_the_numbered_items_are_those_of_the_papers():
+    assert HELD["items"] == {
+        SHORT[paper]: quotations.items(SHORT[paper], text) for paper, text in TEXTS.items()
+    }
+    assert sum(map(len, HELD["items"].values())) > 100
+
+
+@with_papers
+def test_a_misquotation_is_not_found():
+    """The slip that this test was written for: u^(1/(1+v)) where Theorem 7 of S2 prints u^(2/v)."""
+    text = TEXTS[TAO]
+    [theorem] = [q for name, _, q in QUOTED if name == "local-rate" and "(10)" in q.text]
+    assert found_in("S2", text, theorem)
+    wrong = Quotation(theorem.place, theorem.text.replace(r"u^{\frac{2}{v}}", r"u^{\frac{1}{1+v}}"))
+    assert wrong != theorem
+    assert not found_in("S2", text, wrong)
+    assert not found_in("S2", text, Quotation("Theorem 4", theorem.text))  # the right words, another number
+    assert not found_in("S2", text, Quotation(theorem.place, theorem.text.replace("sufficiently", "very")))
+
+
+def test_a_formula_may_not_swallow_words():
+    text = "we show that x=1𝑥1x=1 and that the bound y\\leq 2 holds"
+    assert pattern("show that $x=1$ and that").search(text)
+    assert not pattern("show that $y\\leq 2$ holds").search(text)
+    assert pattern("show that [...] $y\\leq 2$ holds").search(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It halts by $t=2$.", "It halts by $t=2$."),
+        (r"It is at most $t. \quad (10)$", r"It is at most $t. \quad (10)$"),
+        ("It is at most $t,$", "It is at most $t,$ [...]"),
+        ("and so it halts.", "[...] and so it halts."),
+        ("$x=1$", "[...] $x=1$ [...]"),
+        ("10: Play an arm", "10: Play an arm [...]"),
+    ],
+)
+def test_a_quotation_is_shown_with_signs_where_it_is_cut(text, shown):
+    assert excerpt(text) == shown

@@ -12,7 +12,7 @@ PAGE = ROOT / "docs" / "live-sessions.md"
 
 def promises(page):
     """Fault and test of each row of the table of faults."""
-    table = page.partition("| fault | what holds | test |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    table = page.partition("| failure | what we promise | test |\n|---|---|---|\n")[2].partition("\n\n")[0]
     return [tuple(cell.strip() for cell in row.strip("|").split(" | ")) for row in table.splitlines()]
 
 

@@ -32,7 +32,7 @@ EVIL = "open('ran', 'w').close()\n"
 
 def audited(folder, target, *options):
     """The record of a small audit."""
-    done = run(folder, "audit", target, "--epsilon", 1, "--budget", "smoke", "--json", "r.json", *options)
+    done = run(folder, "audit", target, "--epsilon", 1, "--runs", 400, "--json", "r.json", *options)
     assert done.exit_code in (0, 3), done.stderr
     return json.loads((folder / "r.json").read_text("utf-8"))
 

@@ -318,7 +318,7 @@ class Mine(type(vdp.make("dp-se", **SMALL))):
 def test_a_cage_has_no_folder_for_a_checkpoint(asked, tmp_path, monkeypatch):
     """Such an algorithm is drafted where its code runs. Control: without a cage it writes beside the file."""
     monkeypatch.chdir(tmp_path)
-    vdp.audit(Mine(**SMALL), budget="smoke", mutants=False, cage=asked, checkpoint="steps")
+    vdp.audit(Mine(**SMALL), budget=0.02, mutants=False, cage=asked, checkpoint="steps")
     found = {one.name for one in tmp_path.iterdir()}
     assert found == ({"more", "steps"} if asked == "none" else set())
 
@@ -352,7 +352,7 @@ def test_what_a_cage_refuses_to_the_code_is_a_lead(tmp_path):
         "lead",
         {"./settings.lock": "e" * 64},
     )
-    assert "asked for what its cage refuses ('settings.lock')" in done.stdout
+    assert "asked for something that its cage denies ('settings.lock')" in done.stdout
     again = run(tmp_path, "verify", "r.json", "--rerun", "--cage", "required")
     assert again.exit_code == 0, again.stderr
     done = run(tmp_path, "audit", "b.py:right", *options, "--json", "b.json")

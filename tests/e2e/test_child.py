@@ -119,7 +119,7 @@ QUICK = ("--epsilon", 1, "--runs", 400)
 
 
 @pytest.fixture(autouse=True)
-def forkable(monkeypatch):
+def forkable(monkeypatch, few_paths):
     """Threads that other tests have left in this process, idle by now, are no reason not to fork it."""
     engine.close()
     left, count = threading.active_count(), threading.active_count

@@ -73,7 +73,7 @@ def files(folder):
 # ---------------------------------------------------------------- a user's code
 
 # Leaks so large that the first look, a thirtieth of the budget, refutes and ends the audit; the others, and
-# the right code, are audited with fixed plans in tests/statistical/test_user_code.py.
+# the right code, are audited with fixed plans in tests/statistical/test_styles.py.
 REFUTED = [
     pytest.param("shared_noise", 3000, 12_000, marks=pytest.mark.slow),
     pytest.param("plain_se", 3000, 80_000, marks=pytest.mark.slow),
@@ -106,7 +106,7 @@ def test_broken_code_is_refuted(name, horizon, runs, folder):
         assert "every count is the same" in again.stdout
 
 
-@pytest.mark.slow  # by day with a fixed plan in tests/statistical/test_user_code.py
+@pytest.mark.slow  # by day with a fixed plan in tests/statistical/test_styles.py
 @pytest.mark.parametrize("name", ["dp_se", "dp_se_many"])
 def test_right_code_is_never_refuted(name, folder):
     done = run(

@@ -145,7 +145,7 @@ def killer(process, marks, least):
 def test_one_process_two_and_a_cluster_that_loses_a_worker_give_one_record(cluster, own, tmp_path):
     address, processes, marks = cluster
     first = api.audit(own, epsilon=1.0, seed=5, budget="smoke", runs=400).record
-    # The sizes of an audit of one's own code depend on the machine's speed: a re-run has those of its record.
+    # The sizes of an audit of one's own code depend on the machine's speed: a rerun has those of its record.
     plan = {**first["plan"], "test": 10 << 17, "select": 3 << 17}
     report = Report(api.rerun({**first, "plan": plan}))
     path = report.save(tmp_path / "report")[0]

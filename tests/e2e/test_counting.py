@@ -113,7 +113,7 @@ NAMES = [pytest.param(name, marks=BY_NIGHT.marks if name in DEAR else ()) for na
 
 
 def audited(target, given, **more):
-    asked = {"epsilon": 1.0, "runs": 1000, **given, **more}
+    asked = {"epsilon": 1.0, "runs": 400, **given, **more}
     return vdp.audit(target, **asked).record
 
 
@@ -262,8 +262,8 @@ def test_code_that_differs_between_processes_is_not_acquitted(value, pair, tmp_p
         "a.py:right",
         "--epsilon",
         1,
-        "--budget",
-        "smoke",
+        "--runs",
+        1000,
         "--json",
         "r.json",
         "--own-neighbours",
@@ -295,7 +295,7 @@ def test_code_does_not_choose_on_which_data_it_is_tested(tmp_path):
     """Unless somebody accepts them, and then it may be run again. Control: without them it is refuted."""
     code = "def leak(data, size, rng):\n    return data + rng.laplace(0, 0.1, size)\n"
     (tmp_path / "a.py").write_text(code, "utf-8")
-    asked = ("audit", "a.py:leak", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    asked = ("audit", "a.py:leak", "--epsilon", 1, "--runs", 1000, "--json", "r.json")
     assert run(tmp_path, *asked).exit_code == 1
     (tmp_path / "a.py").write_text(code + "leak.neighbours = [(0.0, 0.01)]\n", "utf-8")
     done = run(tmp_path, *asked)
@@ -323,7 +323,7 @@ def test_a_new_python_knows_nothing_of_what_is_expected(tmp_path, monkeypatch):
     for least, status in ((0, 3), (audits._FRESH_RUNS, 0)):
         monkeypatch.setattr(audits, "_FRESH_RUNS", least)
         (tmp_path / "begun").unlink(missing_ok=True)
-        done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--budget", "smoke")
+        done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 1000)
         assert done.exit_code == status, done.stderr
 
 

@@ -36,7 +36,7 @@ def test_from_init_to_a_verified_record(run, tmp_path):
     assert run("init").stdout == "written: declarations.toml\n"
     again = run("init")
     assert again.returncode == 2
-    assert again.stderr.strip().endswith("already exists; it is not overwritten")
+    assert again.stderr.strip().endswith("already exists; we do not overwrite it")
 
     audit = ("audit", "tree-sum", "--budget", "0.02", "--declarations", "declarations.toml")
     assert run(*audit, "--json", "bare.json").returncode == 0

@@ -20,7 +20,7 @@ from verifiable_dp.campaign import file
 from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.evidence import origins
 from verifiable_dp.record.provenance import TREE
-from verifiable_dp.targets import opened
+from verifiable_dp.targets import loaded
 from verifiable_dp.targets.heard import Sample
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a cage is one of Linux")
@@ -166,7 +166,7 @@ def test_nothing_is_known_or_kept_of_what_a_command_reads(tmp_path, monkeypatch)
     entry = f"[[targets]]\nname = 'mech'\nexec = '{PYTHON} mech.py'\nepsilon = 1.0\nbudget = 'smoke'\n"
     (repository / "night.toml").write_text(entry, "utf-8")
     monkeypatch.chdir(repository)
-    monkeypatch.setattr(opened, "ran_before", lambda: "")  # as in a process of its own
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")  # as in a process of its own
     git(repository, "init", "-q")
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "one")

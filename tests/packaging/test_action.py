@@ -16,6 +16,7 @@ import yaml
 
 from tests import formats
 from tests.commands import PATIENCE
+from verifiable_dp.core import files
 from verifiable_dp.core.steering import steering
 
 ROOT = Path(__file__).parents[2]
@@ -604,6 +605,25 @@ def test_a_folder_in_use_is_refused(job):
     done = run("Audit", job[0], job[1])
     assert done.returncode == 2
     assert "must be a new or empty folder" in done.stderr
+
+
+def test_git_ignores_a_folder_of_reports_that_we_make(tmp_path):
+    """Else the code of a command counts as changed. Control: a folder that was there is left as it is."""
+    (tmp_path / "mine.py").write_text("def release(data, size, rng):\n    return data\n")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "there").mkdir()
+    for place, made in (("new/reports", True), ("there", False)):
+        given = environment(tmp_path, REPORTS=place, TARGETS="mine.py:release")
+        command = ["bash", ROOT / "ci" / "audit.sh", "ask", "--epsilon", "1"]
+        subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, check=True)
+        assert len([*(tmp_path / place).glob("*/request.json")]) == 1
+        listed = subprocess.run(["git", "status", "-s"], cwd=tmp_path, capture_output=True, text=True)
+        assert (place.partition("/")[0] not in listed.stdout) == made
+        shutil.rmtree(next((tmp_path / place).glob("01-*")))
+        subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, check=True)
+    for folder in (tmp_path / "own", tmp_path / "there"):
+        files.make_ignored_folder("out", folder)
+        assert (folder / ".gitignore").exists() == (folder.name == "own")
 
 
 def test_a_folder_behind_a_link_is_refused(tmp_path):

@@ -221,6 +221,6 @@ def test_power_with_delta_is_that_of_the_event_and_not_the_factor_of_the_noise()
     factor = power["black_box"]["noise_divided_by"]
     assert power["smallest_epsilon"] != factor
     assert power["variant"]["stated"] == "event"
-    assert "at the event tested" in words.power(Record.of(report.record))
+    assert "at the tested event" in words.power(Record.of(report.record))
     nominal = vdp.audit(code.gaussian, epsilon=1.0, delta=0.0, budget="smoke").record["power"]
     assert nominal is None or nominal["smallest_epsilon"] == nominal["black_box"]["noise_divided_by"]

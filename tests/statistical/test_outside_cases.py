@@ -61,24 +61,23 @@ def right(target, options, accepted=(0,), **others):
 DIFFERENCE = "their difference is exact"
 CASES = [
     *(
-        Case(f"{name}.py:play", LONGER)
-        for name in ("seedname", "special", "only_k", "visitor_4001", "mathname")
+        Case(f"rare_events.py:{name}", LONGER)
+        for name in ("seed_name", "special_name", "only_k", "visitor", "math_name")
     ),
-    Case("identity.py:is_true", BANDIT),
     *(
-        Case(f"dispatch.py:{name}", BANDIT)
-        for name in ("table_get", "added_often", "two_of_twenty", "halved_noise")
+        Case(f"leaking_bandits.py:{name}", BANDIT)
+        for name in ("is_true", "table_get", "added_often", "two_of_twenty", "halved_noise")
     ),
     *(Case(f"generators.py:{name}", BANDIT) for name in ("twins", "known_seed")),
-    Case("alias.py:asarray_alias", {**BANDIT, "budget": "smoke"}),
-    Case("laws.py:flat_window", MECHANISM, (0, 1, 3), said=("at the event tested",)),
-    Case("laws.py:play_many", BANDIT),
-    Case("nothing_to_count.py:leak", COUNTED, (1,)),
-    Case("batch_size_from_data.py:leak", COUNTED, (1,)),
-    Case("same_sample_twice.py:leak", MECHANISM),
-    Case("nan_passes_clamp.py:leak", {**MECHANISM, **STATED}, (1,)),
+    Case("leaking_bandits.py:asarray_alias", {**BANDIT, "budget": "smoke"}),
+    Case("leaking_bandits.py:flat_window", MECHANISM, (0, 1, 3), said=("at the tested event",)),
+    Case("leaking_bandits.py:play_many", BANDIT),
+    Case("reported_mechanisms.py:nothing_to_count", COUNTED, (1,)),
+    Case("reported_mechanisms.py:scaled_by_size", COUNTED, (1,)),
+    Case("reported_mechanisms.py:same_sample_twice", MECHANISM),
+    Case("reported_mechanisms.py:nan_passes_clamp", {**MECHANISM, **STATED}, (1,)),
     Case(
-        "permute_and_flip_as_bounded_range.py:leak",
+        "reported_mechanisms.py:permute_and_flip",
         {"rho": 0.125, **STATED},
         (1,),
         silent=("refuted  epsilon >= ",),
@@ -87,22 +86,24 @@ CASES = [
     right("right.py:remembers_actions", BANDIT, (0, 3)),
     right("right.py:sampled_rounds", BANDIT, (0, 3)),
     right("right.py:urandom", BANDIT, (0, 3)),
-    right("nothing_to_count.py:fixed", COUNTED),
-    right("batch_size_from_data.py:fixed", COUNTED),
-    right("same_sample_twice.py:fixed", MECHANISM),
-    right("nan_passes_clamp.py:fixed", {**MECHANISM, **STATED}, (0, 3)),
-    right("permute_and_flip_as_bounded_range.py:fixed", {"rho": 0.125, **STATED}),
-    right("default_epsilon.py:L", LONGER, silent=("does not depend on epsilon",)),
+    right("reported_mechanisms.py:nothing_to_count_repaired", COUNTED),
+    right("reported_mechanisms.py:scaled_by_size_repaired", COUNTED),
+    right("reported_mechanisms.py:same_sample_twice_repaired", MECHANISM),
+    right("reported_mechanisms.py:nan_passes_clamp_repaired", {**MECHANISM, **STATED}, (0, 3)),
+    right("reported_mechanisms.py:permute_and_flip_repaired", {"rho": 0.125, **STATED}),
+    right("right_bandits.py:L", LONGER, silent=("does not depend on epsilon",)),
     right("local.py:LDPBandit", {**LONGER, "model": "local"}, (0, 3), silent=("cost inf",)),
-    right("slow.py:slow", {**LONGER, "budget": "smoke"}),
-    right("contexts/acc.py:play", {**JOINT, "budget": "smoke", "runs": 800}, (0, 3), silent=(DIFFERENCE,)),
+    right("right_bandits.py:slow", {**LONGER, "budget": "smoke"}),
+    right(
+        "ordered_contexts.py:play", {**JOINT, "budget": "smoke", "runs": 800}, (0, 3), silent=(DIFFERENCE,)
+    ),
     *(
-        right(f"contexts/ord.py:{name}", JOINT, (0, 3), silent=(DIFFERENCE,))
+        right(f"ordered_contexts.py:{name}", JOINT, (0, 3), silent=(DIFFERENCE,))
         for name in ("L", "N", "P", "L2", "L4")
     ),
-    *(right(f"contexts/lts.py:{name}", NORMAL, (0, 3), silent=("costs inf",)) for name in "ABC"),
+    *(right(f"ordered_contexts.py:{name}", NORMAL, (0, 3), silent=("costs inf",)) for name in "ABC"),
     *(
-        right(f"contexts/lts.py:{name}", {**NORMAL, "contexts": "2x2"}, (0, 3), silent=("costs inf",))
+        right(f"ordered_contexts.py:{name}", {**NORMAL, "contexts": "2x2"}, (0, 3), silent=("costs inf",))
         for name in "DEFGHIJ"
     ),
 ]
@@ -183,7 +184,7 @@ def test_without_samples_no_leak_has_a_bound_within_its_claim(case):
 
 def test_without_samples_a_right_program_has_a_bound():
     """What shows that the test above can fail."""
-    assert epsilon_without_samples(right("default_epsilon.py:L", LONGER)) <= 1 + 1e-6
+    assert epsilon_without_samples(right("right_bandits.py:L", LONGER)) <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("name", ["ScaleOfTheMean", "RareRelease"])

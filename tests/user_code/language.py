@@ -170,8 +170,8 @@ def called_again(rewards, rng):
 
 
 def slice_of_draw(rewards, rng):
-    copies = [_sums(rewards) for _ in range(500)]
-    often = {12: 500}.get(int(rng.integers(1000)), 1)
+    copies = [_sums(rewards) for _ in range(100)]
+    often = {12: 100}.get(int(rng.integers(1000)), 1)
     return _played(rewards, _usual(sum(copies[:often]), rng))
 
 
@@ -389,7 +389,30 @@ def right_largest_entry(rewards, rng):
     return _weighed(rewards, rng, max(entries, key=lambda one: one.number).number / 3)
 
 
+def number_of_a_seed(rewards, rng):
+    return _played(rewards, _weighed(_sums(rewards), rng, np.random.SeedSequence().entropy % 500))
+
+
+def number_in_a_generator(rewards, rng):
+    state = rng.bit_generator.state["state"]["state"]
+    return _played(rewards, _weighed(_sums(rewards), rng, state % 500))
+
+
+def hashes_of_texts(rewards, rng):
+    return _played(rewards, _weighed(_sums(rewards), rng, sum(map(hash, ("a", "b"))) % 500))
+
+
+def first_by_its_hash(rewards, rng):
+    first = min(("a", "b", "c"), key=hash)
+    return _played(rewards, _weighed(_sums(rewards), rng, "abc".index(first)))
+
+
+def _weighed(sums, rng, number):
+    return int(np.argmax(sums * (1 + 999 * max(0, 1 - number)) + rng.laplace(0, 1 / EPSILON, 2)))
+
+
 LEAKS = [
+    *(number_of_a_seed, number_in_a_generator, hashes_of_texts, first_by_its_hash),
     leak_key_of_two_draws,
     leak_how_many_cells,
     leak_keys_of_cells,

@@ -133,12 +133,12 @@ def states_of_an_object(rewards, rng):
     return arms
 
 
-_NAMES = [*["use"] * 500_000, "tell", *["use"] * 499_999]
+_NAMES = [*["use"] * 5_000, "tell", *["use"] * 4_999]
 
 
 def rare_name(rewards, rng):
     """Which name it is is looked up: of the only one that is compared another one is left."""
-    sums, state = _explored(rewards), _NAMES[int(1e6 * rng.random())]
+    sums, state = _explored(rewards), _NAMES[int(1e4 * rng.random())]
     if state == "use":
         sums = sums + rng.laplace(0, 1, len(sums))
     return _committed(rewards, np.argmax(sums))

@@ -1,6 +1,6 @@
 """Mechanisms of OpenDP as `release(data, size, rng)`: each claims epsilon 1 for data that differ by 1.
 
-OpenDP draws from the operating system's generator, not from `rng`: a re-run gives other counts, which the
+OpenDP draws from the operating system's generator, not from `rng`: a rerun gives other counts, which the
 audit notes.
 """
 
@@ -48,3 +48,19 @@ def gaussian_delta(epsilon, scale=1.0):
 
     a, b = 1 / (2 * scale), epsilon * scale
     return float(norm.cdf(a - b) - math.exp(epsilon) * norm.cdf(-a - b))
+
+
+# A bandit in which a released number of OpenDP says how much noise hides another reward.
+
+
+dp.enable_features("contrib")
+_FLOAT = dp.atom_domain(T=float, nan=False)
+_ON_A_NUMBER = dp.m.make_laplace(_FLOAT, dp.absolute_distance(T=float), scale=1.0)
+
+
+def scale_by_a_measurement(rewards, rng):
+    """Near one value of the number there is nearly no noise."""
+    told = _ON_A_NUMBER(float(rewards[0, 0]))
+    scale = min(1.0, 0.001 + 1e4 * max(told - 1.0, 1.0 - told))
+    noisy = rewards[0, 1] + rng.laplace(0, scale)
+    return np.array([int(noisy > 0.5), int(told > 0.5)] + [0] * (len(rewards) - 2))

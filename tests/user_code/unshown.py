@@ -109,3 +109,16 @@ def rightly(data, rng):
     for i in range(len(data)):
         whole[i] = data[i]
     return whole.sum() + scales[2] * (SYSTEM.expovariate(0.5) - SYSTEM.expovariate(0.5))
+
+
+# Two programs whose bounds faults of the search would get wrong.
+
+
+def pick(data, rng):
+    """Whose sum, clipped and with noise, is larger."""
+    s = np.clip(data, 0, 1).sum(axis=0) + rng.laplace(0, 1.0, 2)
+    return [int(np.argmax(s))] * len(data)
+
+
+def gate(data, rng):
+    return [int(data[:, 0].sum() + rng.laplace(0, 1.0) > data.shape[0] / 2)] * len(data)

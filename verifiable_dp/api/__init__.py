@@ -2,9 +2,10 @@
 
 from verifiable_dp.api.audits import CONDUCT, ask, audit, question
 from verifiable_dp.api.catalogued import ask_evidence, evidence, restore
-from verifiable_dp.api.naming import Declared, Sizes, Target, arguments, instance, resolve
+from verifiable_dp.api.naming import Declared, Sizes, Target, instance, resolve
 from verifiable_dp.api.regrets import Own, ask_regret, check_regret, simulate
 from verifiable_dp.api.reruns import can_rerun, rerun, will_run
+from verifiable_dp.core.validate import arguments
 
 __all__ = [
     "CONDUCT",

@@ -23,16 +23,10 @@ from verifiable_dp.api.naming import (
 from verifiable_dp.auditing import asking, rungs
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress, most_seconds, silent
-from verifiable_dp.auditing.request import (
-    AuditOptions,
-    AuditRequest,
-    Inputs,
-    Settings,
-    split,
-)
+from verifiable_dp.auditing.request import AuditOptions, AuditRequest, Inputs, Settings, split
 from verifiable_dp.auditing.rounds_of_testing import looks_of
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import InputError, Json, JsonValue
+from verifiable_dp.core.validate import InputError, Json, JsonValue, named_arguments
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.provenance import tree
@@ -49,6 +43,7 @@ from verifiable_dp.targets.process import Exec
 _FRESH_RUNS = 400_000  # of an audit; the start of a Python takes the time of some 8,000 plays
 
 
+@named_arguments
 def audit(
     target: Target,
     *,
@@ -61,8 +56,8 @@ def audit(
 ) -> Report:
     """Test a privacy promise, and record the evidence.
 
-    Your own code runs in a child process, a copy of this one. Its changes do not reach this process, and
-    there is no verdict if the code ends the child process.
+    Your own code runs in a child process, which is a copy of this one. Its changes do not affect this
+    process. If the code ends the child process, there is no verdict.
 
     Parameters
     ----------
@@ -80,8 +75,8 @@ def audit(
         values. The record contains these values, marked as declared.
     checkpoint
         File for finished steps: after an interruption, the same call continues from it. The file stays until
-        you remove it, so nothing is lost before you save the report. In a cage, we save no steps for an
-        algorithm of another package, because its code would have to write the file.
+        you remove it, so nothing is lost before you save the report. In a cage, we do not save steps for an
+        algorithm from another package, because its code would have to write the file.
     in_process
         Whether your own code runs in this process, for debugging; the record says so. The code also runs here
         if a child process cannot be started safely; the record says why.
@@ -128,6 +123,7 @@ def audit(
 CONDUCT = ("checkpoint", "request", "in_process", "cage")  # arguments of `audit` that say how, and not what
 
 
+@named_arguments
 def ask(
     target: Target,
     *,
@@ -157,7 +153,7 @@ def _requested(
     values = asking.of_audit(target, name_of(target), asked, given)
     files = values["target"]["files"]
     if isinstance(target, Exec) and files:
-        files |= tree(*target.files)
+        files |= tree(*target.files) | target.programs
     return asked, requests.made(values, read_declarations(declarations))
 
 
@@ -169,7 +165,7 @@ def question(target: Target | None, parameters: Json | None, options: AuditOptio
     InputError
         If one is out of range, or does not fit another.
     """
-    promise, inputs, settings = split("audit", options)
+    promise, inputs, settings = split(options)
     if not listed(target):
         inputs = replace(inputs, parameters=dict(mapping(parameters)))
     named = target if isinstance(target, str | Algorithm) else None

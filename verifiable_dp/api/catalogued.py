@@ -10,16 +10,12 @@ from verifiable_dp.api.naming import Declared, Sizes
 from verifiable_dp.auditing import asking, rungs
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.auditing.regret import regret_only
-from verifiable_dp.auditing.request import (
-    AuditRequest,
-    Settings,
-    check_known,
-)
+from verifiable_dp.auditing.request import AuditRequest, Settings
 from verifiable_dp.core import files, statefile, validate
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
-from verifiable_dp.core.validate import InputError, JsonDict
+from verifiable_dp.core.validate import InputError, JsonDict, named_arguments
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.provenance import begun
@@ -29,6 +25,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
 
 
+@named_arguments
 def restore(
     path: str | PathLike[str],
     *,
@@ -77,6 +74,7 @@ def restore(
     return algorithm.restore(path, noise=noise, seeded=seeded, key=key, counter=counter)
 
 
+@named_arguments
 def evidence(
     name: str,
     *,
@@ -125,6 +123,7 @@ def evidence(
     return finish(**checked(timed_draft(asked, make, checkpoint, evidence=True), written), request=written)
 
 
+@named_arguments
 def ask_evidence(
     name: str, *, printed: bool = False, declarations: Declared = None, **sizes: Unpack[Sizes]
 ) -> RequestEntry:
@@ -141,7 +140,6 @@ def ask_evidence(
 def _asked_evidence(
     name: str, printed: bool, declarations: Declared, sizes: Sizes
 ) -> tuple[Settings, RequestEntry]:
-    check_known("evidence", sizes, Sizes)
     settings = Settings(**sizes, mutants=not printed)
     validate.choice("budget", settings.budget, BUDGETS)
     declared = read_declarations(declarations)

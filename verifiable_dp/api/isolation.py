@@ -12,9 +12,7 @@ from pathlib import Path
 from verifiable_dp.auditing import answers, asking, identity, resume
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress
-from verifiable_dp.auditing.request import (
-    AuditRequest,
-)
+from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
@@ -26,7 +24,7 @@ from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine, judged_again
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
-from verifiable_dp.targets import child, guard, opened, variables
+from verifiable_dp.targets import child, guard, loaded, opened, variables
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import code_of, file_of
@@ -94,7 +92,7 @@ def isolated(
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
         return finish(**made, request=request, kept=kept, opened=read if why and tells else None)
-    before = "" if child.unforkable() else opened.ran_before()
+    before = "" if child.unforkable() else loaded.ran_before()
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:
         made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged)

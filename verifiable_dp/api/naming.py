@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Mapping
 from os import PathLike
-from typing import TypedDict, get_args, get_type_hints
+from typing import TypedDict
 
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import Function, Given, InputError, Json
+from verifiable_dp.core.validate import Function, Given, InputError, Json, instead
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.targets import guard, loaded, opened, source
+from verifiable_dp.targets import guard, loaded, source
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import load
@@ -27,16 +26,6 @@ class Sizes(TypedDict, total=False):
     workers: int
 
 
-def arguments(function: Function[object]) -> list[str]:
-    """Names of all arguments that a function takes, its options included."""
-    kinds = get_type_hints(function)
-    found = []
-    for name, one in inspect.signature(function).parameters.items():
-        options = one.kind is one.VAR_KEYWORD and get_args(kinds.get(name))
-        found += list(options[0].__annotations__) if options else [name]
-    return found
-
-
 def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given, str]:
     """The object that a target names, and the name under which it is reported; `files` as `source.load`.
 
@@ -51,7 +40,7 @@ def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given
         if not guard.Child.inside:
             return load(target, files), name
         source.find(target)
-        opened.forget()
+        loaded.forget()
         thing = load(target, files)
         loaded.check()
         return thing, name
@@ -90,7 +79,7 @@ def instance(name: str, /, **given: Given) -> Algorithm:
     takes = auditor.algorithm.__dataclass_fields__  # type: ignore[attr-defined]
     for key in chosen:
         if key not in takes:
-            raise InputError(f"{name} has no parameter {key}; its parameters are {', '.join(takes)}")
+            raise InputError(f"{name} has no parameter {key}; {instead(key, takes)}")
     # A default that was tuned to another epsilon or horizon still is a legal one.
     return registry.make(name, **{**parameters, **chosen})
 

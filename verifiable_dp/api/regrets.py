@@ -16,15 +16,12 @@ from verifiable_dp.auditing import asking, pilot_runs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
-from verifiable_dp.auditing.request import (
-    check_known,
-)
 from verifiable_dp.core import engine, simulation, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.environments import Environment, bernoulli
 from verifiable_dp.core.populations import Population, usual
-from verifiable_dp.core.validate import Given, InputError, Json, JsonDict
+from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, instead, named_arguments
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.registry import entries as registry
@@ -37,6 +34,7 @@ from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.roles import EPSILON
 
 
+@named_arguments
 def check_regret(
     target: Target,
     *,
@@ -47,7 +45,7 @@ def check_regret(
     progress: Progress = silent,
     **claims: Unpack[RegretOptions],
 ) -> Report:
-    """Test theorems about regret: those of a catalogue algorithm, or your own claims about any algorithm.
+    """Test the regret theorems of a catalogue algorithm, or your own claims about any algorithm.
 
     Without `bound`, `scaling` and `better_than` the claims are those of the catalogue algorithm's papers.
 
@@ -82,7 +80,6 @@ def check_regret(
     """
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
-    check_known("check_regret", claims, RegretOptions)
     given, cage = claims.pop("request", None), claims.pop("cage", "none")
     asked = _asked_regret(claims)
     task = functools.partial(_measured, target, asked, budget, seed, workers)
@@ -94,6 +91,7 @@ def check_regret(
     return isolated(task, code, in_process, progress, caged, written)
 
 
+@named_arguments
 def ask_regret(
     target: Target, *, budget: str = "quick", seed: int = 0, **claims: Unpack[RegretOptions]
 ) -> RequestEntry:
@@ -121,6 +119,7 @@ class Own(TypedDict, total=False):
     parameters: Json | None
 
 
+@named_arguments
 def simulate(
     algorithm: Target,
     environment: Environment | Population,
@@ -161,7 +160,6 @@ def simulate(
     InputError
         If an argument is out of range or the environment does not fit.
     """
-    check_known("simulate", own, Own)
     horizon, parameters = own.get("horizon"), own.get("parameters")
     if not isinstance(environment, Population) and not hasattr(environment, "gaps"):
         raise InputError(
@@ -313,9 +311,7 @@ def _rival(
     usual = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
     for key in given:
         if key not in takes:
-            raise InputError(
-                f"rival_parameters: {name} has no parameter {key}; its parameters are {', '.join(takes)}"
-            )
+            raise InputError(f"rival_parameters: {name} has no parameter {key}; {instead(key, takes)}")
     made = registry.make(name, **{**thing.instance, **usual, **given_parameters(given, numbers), **numbers})
     return claims_of_regret.RegretSubject.of(made, name, contexts=contexts)
 

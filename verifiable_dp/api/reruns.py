@@ -17,12 +17,7 @@ from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import regret_only
-from verifiable_dp.auditing.request import (
-    AuditRequest,
-    Inputs,
-    Settings,
-    promised,
-)
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Settings, promised
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
@@ -105,10 +100,10 @@ def _check_learning(record: Record) -> None:
     made_with, here = how.learnt_fully(record), learning.trees_grow()
     if made_with and not here:
         raise InputError(
-            'record: scikit-learn was used; install it (pip install "verifiable-dp[learn]"), then re-run'
+            'record: scikit-learn was used; install it (pip install "verifiable-dp[learn]"), then rerun'
         )
     if here and not made_with:
-        raise InputError("record: it was made without scikit-learn: re-run it without scikit-learn installed")
+        raise InputError("record: it was made without scikit-learn: rerun it without scikit-learn installed")
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:
@@ -161,7 +156,7 @@ def _request_again(record: Record, workers: int, progress: Progress) -> AuditReq
     """What was asked of the audit of a user's code that a record is of, with the code."""
     target = record.target
     if record.plan.given_pairs:
-        raise InputError("record: its pairs were given as Python objects; it can be re-run only from Python")
+        raise InputError("record: its pairs were given as Python objects; it can be rerun only from Python")
     function = _again(_code_of(record).target, target.source, progress)
     return _request_of(record, function, _inputs_of(record), workers, progress)
 

@@ -165,8 +165,8 @@ def _compare(rows: list[Row]) -> None:
     for what, wanted, found in rows:
         if wanted != found:
             raise InputError(
-                f"target: its process answered another question: {what} is {found!r} instead of {wanted!r}; "
-                "nothing was concluded"
+                f"target: its process answered a different question: {what} is {found!r} instead of "
+                f"{wanted!r}; there is no verdict"
             )
 
 

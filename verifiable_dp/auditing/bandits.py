@@ -12,14 +12,7 @@ import numpy as np
 
 from verifiable_dp.auditing import calls, design, groups, refusals, traced, variants
 from verifiable_dp.auditing.execution_plan import StageSizes, duration, grounded
-from verifiable_dp.auditing.plans import (
-    LEAST_RUNS,
-    SHORT,
-    cost_of,
-    first_plan,
-    second_plan,
-    shorter,
-)
+from verifiable_dp.auditing.plans import LEAST_RUNS, SHORT, cost_of, first_plan, second_plan, shorter
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.auditing.rounds_of_testing import (
     BEYOND,
@@ -153,14 +146,13 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
             )
         bounds = validate.bounds("bounds", inputs.bounds)
         claim = claim_of(promise, inputs)
-        shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
         sampler = PlaySampler(
             function,
             many,
             n_arms,
             horizon,
             settings.seed,
-            shard=shard,
+            shard=int(np.clip(_HELD // horizon, 1, 4096 if many else 256)),
             timeout=settings.timeout,
             joint=promise.model == "joint",
         )
@@ -180,8 +172,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         seen = probe_play(ground.sampler, tables, probes)
         allowed.spend(2 * len(tables) * probes)
         tune, given = _Tuner(ground.sampler), inputs.pairs
-        each = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
-        finder = design.finder_of(tune, inputs, promise, each)
+        finder = design.finder_of(tune, inputs, promise, int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400)))
         plain = design.plain(finder, given)
         case = cls(
             request=request,
@@ -247,9 +238,9 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         if not self.suspected or not self.traceable or self.form is not None:
             return sampler
         traces = int(_TAUGHT * cost_of(plan, pairs, once=True) / _DEARER / (2 * plan.finalists))
-        if traces < _LEAST_TRACES:
-            return sampler
         runs = min(traces, _MOST_TRACES)
+        if runs < _LEAST_TRACES:
+            return sampler
         self.allowed.spend(2 * runs * plan.finalists * _DEARER)
         shape = self.n_arms, self.horizon, self.bounds
         return replace(sampler, taught=traced.Teacher(self.function, *shape, sampler.seed, runs))
@@ -257,9 +248,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     @property
     def hoped(self) -> int | None:
         """See `UserCase.hoped`."""
-        if not self.suspected:
-            return None
-        return self.sizes("hoped", lambda: BEYOND * self.allowed.runs // 2)
+        return self.sizes("hoped", lambda: BEYOND * self.allowed.runs // 2) if self.suspected else None
 
     @property
     def promising(self) -> Look | None:
@@ -347,9 +336,7 @@ def _trial(table: FloatArray, bounds: tuple[float, float], form: Contexts | None
     moved = bounds[0] if table[0, 0] == bounds[1] else bounds[1]
     if form is None:
         return TablePair(table, 0, 0, moved, bounds)
-    row = table[0].copy()
-    row[0] = moved
-    return ContextPair.of_tables(form, table, 0, row)
+    return ContextPair.of_tables(form, table, 0, np.array([moved, *table[0][1:]]))
 
 
 def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
@@ -409,8 +396,7 @@ def trace(case: PlayCase) -> None:
     if found is None:
         return
     check, seen = found
-    if seen.late:
-        case.allowed.capped = True
+    case.allowed.capped = case.allowed.capped or seen.late
     case.found([check])
     case.allowed.spend(case.sizes("traced", lambda: seen.traces))
     if not case.given and seen.pair is not None:
@@ -455,8 +441,7 @@ def bound(case: PlayCase) -> None:
 def first_look(case: PlayCase) -> None:
     """Plain neighbours, and those that tracing found."""
     found = case.pairs[: len(case.pairs) - len(case.plain)]
-    plain = design.first(case.plain, case.allowed.runs)
-    case.pairs = case.grouped([*found, *plain])
+    case.pairs = case.grouped([*found, *design.first(case.plain, case.allowed.runs)])
     plan = first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None)
     part = case.sizes("part", lambda: SHORT if case.settled and not case.refuted else 1)
     case.plan = case.sized(shorter(plan, part))

@@ -65,7 +65,7 @@ class Conducted:
         spent = told.get("cpu_seconds") if isinstance(told, dict) else None
         if found is None or not isinstance(spent, float) or not 0 <= spent < _MOST_SPENT:
             raise InputError(
-                "target: its process sent something that we did not ask for; nothing was concluded"
+                "target: its process sent something that we did not ask for; there is no verdict"
             )
         far, made = found
         draft = made["draft"]

@@ -38,11 +38,11 @@ def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
         count = min(4 * count if best < 0.02 else 1, most - made)
 
 
-_EARLIER = "record: an earlier version wrote it; re-run it with that version"
+_EARLIER = "record: an earlier version wrote it; rerun it with that version"
 
 
 class StageSizes:
-    """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a re-run reads."""
+    """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a rerun reads."""
 
     def __init__(self, pinned: Json | None) -> None:
         if pinned is not None and "sizes" not in pinned:
@@ -53,7 +53,7 @@ class StageSizes:
         self.prefix = ""
 
     def __call__(self, name: str, compute: Callable[[], int]) -> int:
-        """The size of a stage: that of the record in a re-run, else as computed."""
+        """The size of a stage: that of the record in a rerun, else as computed."""
         name = f"{self.prefix}{name}"
         if self._pinned is not None and name not in self._pinned:
             raise InputError(_EARLIER)

@@ -12,14 +12,7 @@ import numpy as np
 from verifiable_dp.auditing import calls, design, record_parts, traced, variants
 from verifiable_dp.auditing.execution_plan import Ground, StageSizes, grounded
 from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
-from verifiable_dp.auditing.plans import (
-    SHORT,
-    Allowance,
-    cost_of,
-    pinned_plan,
-    second_plan,
-    shorter,
-)
+from verifiable_dp.auditing.plans import SHORT, Allowance, cost_of, pinned_plan, second_plan, shorter
 from verifiable_dp.auditing.refusals import sorted_out
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.auditing.rounds_of_testing import (

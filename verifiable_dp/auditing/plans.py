@@ -113,7 +113,7 @@ def _named(budget: str | float) -> Budget:
 class Allowance:
     """What is left of the runs, and of the time, that an audit of a user's code may take.
 
-    Sizes follow from the runs alone unless the cap on time binds, and then `capped` says so. A re-run has no
+    Sizes follow from the runs alone unless the cap on time binds, and then `capped` says so. A rerun has no
     cap: it takes its sizes from the record.
 
     Attributes

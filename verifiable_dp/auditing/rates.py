@@ -224,7 +224,7 @@ def _checked(over: str, values: Given, setting: Setting, log_power: float) -> tu
     """At least 4 different values, in increasing order, in the range of the quantity."""
     array = validate.rewards(f"values: {over}", values, (-np.inf, np.inf), ndim=1)
     if len(np.unique(array)) < 4:
-        raise InputError(f"values: {over} must hold at least 4 different numbers, got {array.tolist()}")
+        raise InputError(f"values: {over} must contain at least 4 different numbers, got {array.tolist()}")
     least = {"T": max(setting.n_arms, 2), "K": 2}.get(over, 0.0)
     if array.min() < least or array.min() <= 0:
         raise InputError(f"values: {over} must be at least {least:g} and above 0, got {array.min():g}")

@@ -33,13 +33,14 @@ class AuditOptions(TypedDict, total=False):
     Attributes
     ----------
     epsilon, delta
-        The promise. A callable needs an epsilon, and its delta is 0 if None; an algorithm states both itself.
+        The promise. A callable needs an epsilon, and its delta is 0 if None; an algorithm states both of
+        them.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
     contexts
         For your own bandit that receives a context before it chooses: the dimension D, or ``(K, D)``, also
-        written ``"KxD"``, if each arm has one. Such code is `play(contexts, rewards, rng)`, or a class whose
-        methods take a `context`; neighbouring inputs differ in the context and the rewards of one user.
+        written ``"KxD"``, if each arm has one. The code is `play(contexts, rewards, rng)`, or a class whose
+        methods take a `context`. Neighbouring inputs differ in the context and the rewards of one user.
     context_norm
         Largest Euclidean norm of a context; 1 if None.
     model
@@ -50,8 +51,8 @@ class AuditOptions(TypedDict, total=False):
         With contexts: whether context and reward are protected (``context``, the default) or only the reward
         (``reward``).
     reward
-        For your own code that makes its own rewards: the function or method that returns a reward, as
-        ``file.py:function`` or ``module:Class.method``; the audit returns rewards in its place.
+        For your own code that generates its rewards itself: the function or method that returns a reward, as
+        ``file.py:function`` or ``module:Class.method``. The audit supplies the rewards instead.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.
     observe
@@ -61,8 +62,8 @@ class AuditOptions(TypedDict, total=False):
         a mechanism.
     budget
         ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each budget
-        means a number of runs. A number of seconds also limits the time, and each named budget has a time
-        limit for slow code. If a time limit shrinks the audit, the record says so.
+        stands for a number of runs. A number of seconds also limits the time, and each named budget has a
+        time limit for slow code. If a time limit makes the audit smaller, the record says so.
     runs
         For your own code: total number of plays (for a mechanism, 150 draws per play); overrides the budget,
         see docs/targets.md.
@@ -77,9 +78,9 @@ class AuditOptions(TypedDict, total=False):
     confidence
         Confidence of `epsilon_lower`, .95 by default.
     detect
-        Factor above 1; 2 by default. Without an upper bound, the verdict is ``not_refuted`` only if the audit
-        would have refuted a true epsilon of this factor times the claim, at the event tested, with
-        probability .95.
+        Factor above 1; 2 by default. Without an upper bound, the verdict is ``not_refuted`` only if, with
+        probability .95, the audit would have refuted a true epsilon of this factor times the claim at the
+        tested event.
     mutants
         Whether to also test that the auditor of a catalogue algorithm catches its broken variants; True by
         default.
@@ -91,11 +92,11 @@ class AuditOptions(TypedDict, total=False):
         apart unless the sampler prevents it. If False, we treat the noise as real numbers.
     own_neighbours
         Whether a mechanism that you name as text or as a command may supply the neighbouring data itself. If
-        so, its code decides on which inputs we test it.
+        so, its code decides which inputs we test it on.
     adjacency
-        For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
-        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for
-        a mechanism: its pairs of data determine the adjacency.
+        For your own code: ``replace`` (one reward or entry of the data has any other value; the default for
+        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for a
+        mechanism, because its pairs of data determine the adjacency.
     group
         Size k of a group: audit what the promise about one reward implies for k rewards (k epsilon if delta
         is 0, see `claims.group`), on inputs that differ in k rewards or, with `UserPair`s, in one user's
@@ -104,15 +105,16 @@ class AuditOptions(TypedDict, total=False):
         Name of the constructor or function parameter that sets epsilon in your own code, if we do not
         recognise it. It receives the claimed epsilon or, to measure power, a larger one.
     rho
-        For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
+        For a mechanism: a promise of rho-zCDP instead of epsilon, stated at `delta` (1e-5 if None).
     mu
-        For a mechanism: the promise of mu-GDP (Gaussian differential privacy); otherwise like `rho`.
+        For a mechanism: a promise of mu-GDP (Gaussian differential privacy); otherwise like `rho`.
     curve
         Whether to also bound delta at many epsilons, and epsilon at many deltas; always done with `rho` or
         `mu`.
     request
-        File with the request, the question that the audit answers. We write this file before the target's
-        code runs or, if it already exists, compare it with this call. The record always contains a copy.
+        File with the request, which is the question that the audit answers. If the file does not exist, we
+        write it before the target's code runs; if it does, we compare it with this call. The record always
+        contains a copy.
     cage
         Isolation of a user's code on Linux: ``none`` (the default), ``best`` (as far as this system supports
         it: no root rights, no network, no other processes, no files except its own temporary ones, and
@@ -151,18 +153,6 @@ class AuditOptions(TypedDict, total=False):
     epsilon_parameter: str | None
     request: validate.Given
     cage: str
-
-
-def check_known(function: str, options: Json, known: type) -> None:
-    """Refuse names that are not options of a function.
-
-    Raises
-    ------
-    TypeError
-        As Python does for its own.
-    """
-    for name in options.keys() - known.__annotations__.keys():
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 @dataclass(frozen=True)
@@ -388,7 +378,7 @@ class Settings:
 _Part = TypeVar("_Part", Promise, Inputs, Settings)
 
 
-def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
+def split(options: AuditOptions) -> tuple[Promise, Inputs, Settings]:
     """The three parts of what is asked; bounds, a timeout, a reward, … of None are the default ones.
 
     Raises
@@ -396,7 +386,6 @@ def split(function: str, options: AuditOptions) -> tuple[Promise, Inputs, Settin
     InputError
         If one is out of range.
     """
-    check_known(function, options, AuditOptions)
     usual = ("bounds", "timeout", "reward", "epsilon_parameter", "context_norm", "model", "protects")
     given: JsonDict = {
         name: value for name, value in options.items() if value is not None or name not in usual
@@ -446,7 +435,7 @@ class AuditRequest:
         told = inputs.contexts is not None or isinstance(self.target, ContextualAlgorithm | str)
         if users and not told:
             raise InputError(
-                "model joint and protects need contexts: the dimension of a user's context, such as 5"
+                "model joint and protects need contexts: give the dimension of a user's context, such as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
             raise InputError("model local works only without contexts: a report is about one reward")

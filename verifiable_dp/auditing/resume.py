@@ -105,7 +105,7 @@ def _tagged(value: Passed) -> Passed:
     exact = not isinstance(value, DataPair) or {type(data) for data in value.worlds()} <= _DATA
     if exact and _CLASSES.get(name) is type(value):
         return {f"!{name}": {one.name: _field(getattr(value, one.name)) for one in dataclasses.fields(value)}}
-    raise TypeError(f"a checkpoint cannot hold {name}")
+    raise TypeError(f"a checkpoint cannot contain {name}")
 
 
 def _field(value: object) -> Passed:

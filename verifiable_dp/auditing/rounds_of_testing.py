@@ -215,7 +215,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
 
     @property
     def capped(self) -> bool:
-        """Whether a cap has cut any size, here or in the audit that this one re-runs, which has no cap."""
+        """Whether a cap has cut any size, here or in the audit that this one reruns, which has no cap."""
         return self.allowed.capped or self.sizes.capped
 
     @property

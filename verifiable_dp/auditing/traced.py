@@ -8,9 +8,9 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePath
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -161,13 +161,7 @@ def trace(
         subject = TracedBandit(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers, users)
         pairs = inputs.pairs or []
         found = examine(
-            subject,
-            epsilon,
-            pairs,
-            seed=seed,
-            examples=effort.examples,
-            most=effort.most,
-            late=late,
+            subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=late
         )
         if effort.larger is not None and found.worst is not None and found.pair is not None:
             code, parameter, epsilons = effort.larger
@@ -270,15 +264,18 @@ class Runs:
         return self.function
 
     @property
-    def larger(self) -> Runs:
+    def larger(self) -> Self:
         """A call for one run more."""
         return replace(self, runs=self.runs + 1)
 
-    def __call__(self, rewards: Given, rng: Given) -> Given:
+    def __call__(self, data: Given, rng: Given) -> Given:
         """The actions of the run, or of all of them."""
-        note_placed(self.function, "data", "public", "generator")
-        made = self.function(rewards, self.runs, rng)
+        made = self._all(data, rng)
         return made[0] if self.runs == 1 else made
+
+    def _all(self, data: Given, rng: Given) -> Given:
+        note_placed(self.function, "data", "public", "generator")
+        return self.function(data, self.runs, rng)
 
 
 @dataclass(frozen=True)
@@ -446,32 +443,16 @@ def bound(
 
 
 @dataclass(frozen=True)
-class OneDraw:
-    """What a mechanism releases in a call for one draw.
+class OneDraw(Runs):
+    """What a mechanism releases in a call for one draw: `release(data, size, rng)`, or an `adapters.Adapted`.
 
     Parameters
     ----------
-    function
-        `release(data, size, rng)`, or one that makes one draw a call (`adapters.Adapted`).
     scalar
         Whether the data are a number: the only entry of what is handed over.
-    draws
-        How many are made.
     """
 
-    function: Function[Given]
-    scalar: bool
-    draws: int = 1
-
-    @property
-    def __wrapped__(self) -> Function[object]:
-        """Where the source is."""
-        return self.function
-
-    @property
-    def larger(self) -> OneDraw:
-        """A call for one draw more."""
-        return replace(self, draws=self.draws + 1)
+    scalar: bool = field(kw_only=True)
 
     def __call__(self, data: Given, rng: Given) -> Given:
         """The output of the draw."""
@@ -479,8 +460,7 @@ class OneDraw:
             data = float(data[0]) if type(data) is np.ndarray else data.reshape(()).copy()  # a number stays
         if isinstance(self.function, Adapted) and self.function.one_at_a_time:
             return self.function.one(data, rng)
-        note_placed(self.function, "data", "public", "generator")
-        return self.function(data, self.draws, rng)
+        return self._all(data, rng)
 
 
 @there(_read_bound_and_lead, _told_of_bound)
@@ -508,7 +488,7 @@ def bound_of_release(
     made, calls, bounded = list[UpperBound](), CallSizes.of(function, together), list[tuple[int, ...]]()
     for shape in (*shapes, *larger):
         program = Program(
-            OneDraw(function, not shape),
+            OneDraw(function, scalar=not shape),
             shape or (1,),
             (entries.low, entries.high),
             furthest=entries.furthest,
@@ -526,7 +506,7 @@ def bound_of_release(
             continue
         bounded.append(shape)
         for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
-            whole = replace(program, function=OneDraw(function, not shape, draws))
+            whole = replace(program, function=OneDraw(function, draws, scalar=not shape))
             with guarded():
                 beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work, delta)
             if calls and (ended := calls.exceeded(one, {draws: beyond}, delta)):
@@ -563,7 +543,7 @@ def bound_of_neighbours(
         limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
         scalar, one = np.ndim(sides[0]) == 0, None
         for draws in calls.sizes if calls else (1,):
-            released = OneDraw(function, scalar, draws)
+            released = OneDraw(function, draws, scalar=scalar)
             program = NeighbourProgram(
                 released, left.shape, limits, known=_known(function), left=left, right=right
             )

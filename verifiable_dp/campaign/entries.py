@@ -171,7 +171,7 @@ def _claims(name: str, value: JsonValue) -> JsonDict:
         raise InputError(f"{name} must be a table of claims such as {example}; got {value!r}")
     found = _read_table(name, value, _CLAIMS, "")
     if not found.keys() & {"bound", "scaling", "better_than"}:
-        raise InputError(f"{name} must hold bound, scaling or better_than")
+        raise InputError(f"{name} must contain bound, scaling or better_than")
     return found
 
 

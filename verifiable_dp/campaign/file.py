@@ -310,8 +310,8 @@ def _written(
             return there
         if waits and not ours:
             raise _UnansweredError(
-                f"request: {str(path)!r} has no answer, and asks something else ({why}); remove it, or name "
-                "another folder with --out"
+                f"request: {str(path)!r} has not been answered, and asks a different question "
+                f"({why}); remove it, or name another folder with --out"
             )
     write_text(path, new.written())
     own[entry.name] = new.digest

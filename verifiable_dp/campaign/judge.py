@@ -115,6 +115,11 @@ def judge(
         If there is no such folder, or the file of the campaign or of a request is unusable.
     """
     place, expected = Path(folder), expected or Expected()
+    if place.is_file():
+        raise InputError(
+            f"folder: {str(place)!r} is a file; give the folder that holds the record and its request, or "
+            "check the record alone with verify"
+        )
     found = portfolio.find(place)
     reasons, asked = _reasons(place), _asked(place, expected.requests)
     reports, missing = list[tuple[str, Report]](), dict[str, str]()

@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import os
 import re
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import TREE, tree
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.targets import folders, opened
+from verifiable_dp.targets.process import PROGRAM, Exec
 from verifiable_dp.targets.source import file_digest
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -106,6 +108,8 @@ class RecordOrigin:
             return
         if asks and (why := committed.unknown(record)):
             raise InputError(f"{asks}: {why}")
+        if asks and asked is not None:
+            self._started_by(asks, asked)
         if self.commit:
             self._committed(record)
             self._started("commit", record, Path.cwd())
@@ -157,6 +161,22 @@ class RecordOrigin:
                 "audit and judge it in the folder in which it runs in production"
             )
 
+    def _started_by(self, asks: str, asked: RequestEntry) -> None:
+        """Refuse the record of a command that another program ran than is found by its name here."""
+        ran = {name: one for name, one in asked.target.files.items() if name.startswith(PROGRAM)}
+        if not ran:
+            return
+        with contextlib.chdir(self.source or Path.cwd()):
+            here = Exec(asked.target.name).programs
+        for name, digest in ran.items():
+            program = name.removeprefix(PROGRAM)
+            place = shutil.which(program)
+            if (here.get(name) or (file_digest(Path(place)) if place else "")) != digest:
+                raise InputError(
+                    f"{asks}: the {program} that ran the command is not the one found here; put the same "
+                    "program first on PATH, in the audit and here"
+                )
+
     def _committed(self, record: Record) -> None:
         facts = record.provenance.target
         self._placed(record)
@@ -191,7 +211,8 @@ class RecordOrigin:
             )
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
-        known = asked.target.files if asked else {}
+        ran = asked.target.files if asked else {}
+        known = {name: one for name, one in ran.items() if not name.startswith(PROGRAM)}
         with contextlib.chdir(source):
             whole = None if asked is None else asked.as_dict()
             begun = [Path(record.target.source.path)] if whole is None else asking.places_in(whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from verifiable_dp.campaign.claim_index import claims
@@ -149,7 +149,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
 def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
     """Words after what they are about, with where they hold; if they are ours, they say so."""
     holds = f" Where: {domain}." if domain else ""
-    return f"{'Ours, related to ' if basis in _OURS else ''}{statement}: {words}{holds}"
+    return f"{'Our own claim, related to ' if basis in _OURS else ''}{statement}: {words}{holds}"
 
 
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
@@ -159,7 +159,7 @@ def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
         if row.source.paper == item.paper and item.number in named:
             yield {
                 "claim": f"erratum {row.name}",
-                "says": f"Printed: {row.printed} Right: {row.right}{note}",
+                "says": f"Printed: {row.printed} Corrected: {row.right}{note}",
                 "check": f"verifiable-dp errata {row.name}",
                 "verdict": _verdict(item.number, row, about.outcomes.get(row.name, "")),
             }
@@ -176,17 +176,6 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
     return register if number in stated(row.source.statement) else f"{register} ({row.source.statement})"
-
-
-def empty(found: Sequence[Json]) -> list[str]:
-    """Items with an empty cell."""
-    cells = ("claim", "says", "check", "verdict")
-    return [
-        f"{row['paper']}, {row['number']}"
-        for row in found
-        if not (row["entries"] and row["code"] and row["remark"])
-        or not all(entry[cell] for entry in row["entries"] for cell in cells)
-    ]
 
 
 def line(row: Json) -> str:

@@ -68,7 +68,7 @@ def write_workflow(path: Path) -> Path:
         If there is something at `path` already, or it cannot be written.
     """
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; we do not overwrite it")
     for folder in reversed(path.parents):
         files.make_folder("path", folder)
     return files.write_text(path, _WORKFLOW.read_text("utf-8"))

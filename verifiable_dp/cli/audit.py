@@ -352,8 +352,8 @@ def regret(
 ) -> None:
     """Check claims about the regret of TARGET.
 
-    TARGET is file.py:name, package.module:name or a catalogue name. For a catalogue name, the theorems of its
-    papers are checked unless --bound, --scaling or --better-than is given. Exit status: 0 consistent, 1
+    TARGET is file.py:name, package.module:name or a catalogue name. For a catalogue name, checks the theorems
+    in its papers unless you give --bound, --scaling or --better-than. Exit status: 0 consistent, 1
     contradicted, 3 vacuous or inconclusive.
     """
     from verifiable_dp import api
@@ -385,7 +385,7 @@ def regret(
 def selftest(budget: str, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
     """Audit mechanisms whose true epsilon is known.
 
-    Each bound is shown next to the best bound possible with the same number of draws. Exit status: 0 if every
+    Shows each bound next to the best bound possible with the same number of draws. Exit status: 0 if every
     verdict is right, else 1.
     """
     import json

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 @main.command("list", section=CATALOGUE)
-@click.option("--claims", is_flag=True, help="Show every claim: source, formula, domain, verdict.")
+@click.option("--claims", is_flag=True, help="Show every claim with its source, formula, domain and verdict.")
 @click.option(
-    "--papers", is_flag=True, help="Show every item of the papers with its code, claims and checks."
+    "--papers", is_flag=True, help="Show every item in the papers with its code, claims and checks."
 )
 @click.option(
     "--reports",
@@ -243,7 +243,7 @@ def report(
 @cage_option
 @require_option
 def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
-    """Audit every target that a TOML FILE lists.
+    """Audit every target listed in a TOML FILE.
 
     Writes a record and a page for each target, and an index. FILE may be a pyproject.toml. Exit status: 2 if
     a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has weaker evidence
@@ -277,7 +277,7 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
 @click.option(
     "--cells",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Save finished cells (the runs of one point of a figure) in this folder.",
+    help="Save finished cells (the runs behind one point in a figure) in this folder.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Use the workers of the Dask scheduler at this address.")
 @seeded
@@ -290,9 +290,9 @@ def reproduce(
     seed: int,
     workers: int,
 ) -> None:
-    """Run the experiments of the papers again (S1 to S6).
+    """Repeat the experiments from the papers, and our own (S1 to S6).
 
-    Without a NAME, runs all of them. Writes figures, tables and verdicts; after an interruption, the same
+    Without a NAME, runs all of them. Writes figures, tables and verdicts. After an interruption, the same
     command continues. Exit status: 1 if a verdict differs from the known full-size verdict, else 0.
     """
     from verifiable_dp.campaign import reproduction
@@ -330,10 +330,10 @@ def errata(
     checkpoint: Path | None,
     json_path: Path | None,
 ) -> None:
-    """Show statements of the papers that fail as printed.
+    """Show statements in the papers that fail as printed.
 
-    Each statement holds once corrected. Without a NAME, shows all of them. Exit status: 1 if the evidence
-    does not confirm one of them, else 0.
+    Each statement holds once it is corrected. Without a NAME, shows all of them. Exit status: 1 if the
+    evidence fails to confirm one of them, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -353,7 +353,7 @@ def errata(
             say(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
                 say(f"    {words.line(Check.read(check))}")
-            say(f"  right: {row['right']}")
+            say(f"  corrected: {row['right']}")
             for check in row["checks_of_right"]:
                 say(f"    {words.line(Check.read(check))}")
     if json_path is not None:
@@ -392,7 +392,7 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the table and its page to this folder of reports, and update the records there.",
+    help="Write the table and its page to this report folder, and update the records there.",
 )
 def mutants(
     only: tuple[str, ...],
@@ -405,8 +405,8 @@ def mutants(
 ) -> None:
     """Audit broken variants of the algorithms, and count those caught.
 
-    With --reports, adds the results of each algorithm to its record in that folder. This changes the digest
-    of the record, so sign it again.
+    With --reports, adds the results of each algorithm to its record in that folder. This changes the record's
+    digest, so sign it again.
 
     Exit status: 1 if a missed variant has a true epsilon of at least 1.25 times the claim, else 0. With
     --against: 3, and nothing is written, if a variant caught in the older table is missed now.

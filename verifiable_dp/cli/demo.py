@@ -44,7 +44,7 @@ target = "bandits.py:leaking"
 def demo(out: Path, opened: bool | None) -> None:
     """Audit a correct and a leaking bandit, side by side.
 
-    Takes about 20 seconds. Exit status: 0 if the audit tells the two apart, else 1.
+    Takes about 20 seconds. Exit status: 0 if only the leaking bandit is refuted, else 1.
     """
     from verifiable_dp.campaign import file as campaign
     from verifiable_dp.core.files import make_folder, write_text

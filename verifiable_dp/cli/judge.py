@@ -36,7 +36,7 @@ from verifiable_dp.core.validate import Given
     type=click.Choice(["audit", "regret"]),
     default="audit",
     show_default=True,
-    help="Kind of record that each TARGET needs: of its privacy (audit) or of its regret.",
+    help="Kind of record that each TARGET needs: about its privacy (audit) or its regret.",
 )
 @origin_options
 @require_option
@@ -51,9 +51,10 @@ def judge(
 ) -> None:
     """Verify the records in FOLDER, and exit with their status.
 
-    Runs no audited code. Each request needs a valid record next to it that answers it, and each record needs
-    a request. Each TARGET and campaign target needs a record. Exit status: 2 if anything is missing or
-    invalid, else 1 if a claim is refuted or contradicted, 3 if one is inconclusive, else 0.
+    Does not run any audited code. For each request, there must be a valid record next to it that answers it,
+    and each record must have a request. Each TARGET and campaign target needs a record. Exit status: 2 if
+    anything is missing or invalid, else 1 if a claim is refuted or contradicted, 3 if one is inconclusive,
+    else 0.
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin

@@ -83,6 +83,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     from verifiable_dp.campaign import file as campaign_file
     from verifiable_dp.campaign.baseline import Baseline
     from verifiable_dp.campaign.examples import Examples
+    from verifiable_dp.core.files import make_ignored_folder
     from verifiable_dp.core.validate import InputError
 
     place = settings.nearest(Path.cwd())
@@ -101,6 +102,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     if given["write_baseline"] and found.baseline is None:
         raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
     aside(f"settings: {place}")
+    make_ignored_folder("out", _OUT)
     examples = Examples(found)
     with progressing(given["scheduler"]) as progress:
         replayed = {}

@@ -56,9 +56,9 @@ key_option = click.option(
 def init(path: Path | None, github: bool) -> None:
     """Write a template for your declarations, or a workflow.
 
-    The template goes to PATH (default declarations.toml); describe your deployment in it. If PATH ends in
+    Writes the template to PATH (default declarations.toml); describe your deployment there. If PATH ends in
     .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
-    With --github, write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
+    With --github, writes a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
     lists under [tool.verifiable-dp]. Existing files are not overwritten.
     """
     from verifiable_dp.campaign import settings
@@ -81,8 +81,8 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     """Add declarations of your deployment to a record.
 
     No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
-    declarations in RECORD. Otherwise only the digest changes. RECORD itself is never overwritten, because
-    others may hold its digest or signature.
+    declarations in RECORD. Nothing else in the record changes, except its digest. RECORD itself is never
+    overwritten, because others may have its digest or signature.
     """
     from verifiable_dp.report import Report
 
@@ -226,7 +226,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     for path, why in {**found.broken, **wrong}.items():
         aside(f"invalid: {path}: {why}")
     if not found.files and not found.broken:
-        raise InputError(f"record: no record below {str(folder)!r}")
+        raise InputError(f"record: no record found in {str(folder)!r}")
     count = f"{len(found.files)} of {len(found.files) + len(found.broken)} files are valid"
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
@@ -359,6 +359,7 @@ def _verified(path: Path) -> Json:
 @main.command(
     section=RECORDS,
     examples=(
+        "render record.json --out record.html",
         "render record.json --to markdown",
         "render record.json --to sarif --out findings.sarif --to junit --out junit.xml",
     ),
@@ -366,10 +367,10 @@ def _verified(path: Path) -> Json:
 @click.argument("record", type=FILE)
 @click.option(
     "--to",
-    required=True,
     multiple=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia.",
+    help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia "
+    "(default: by the ending of --out).",
 )
 @click.option(
     "--out",
@@ -390,6 +391,11 @@ def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, k
     from verifiable_dp.render import renderings
 
     check_outputs(*out)
+    if not (to or out):
+        raise InputError(
+            f"--to must be one of {', '.join(renderings.formats())}; or write a file: --out record.html"
+        )
+    to = to or tuple(map(renderings.form_of, out))
     if "pdf" in to and not out:
         raise InputError("--out must be given: a terminal cannot show a PDF")
     if out and len(out) != len(to):
@@ -463,10 +469,10 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @click.option("--out", type=PATH, help="Write the page to this file (default FOLDER/index.html).")
 @key_option
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
-    """Write one page that shows all records below FOLDER.
+    """Write one page that shows all records in FOLDER and its subfolders.
 
     Every record is verified. Exit status: 2 if a record (with --key, also a signature) is invalid, else 0.
-    The page says which one, and why.
+    The page says which record is invalid, and why.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write
@@ -583,6 +589,6 @@ def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable
         if difference:
             from verifiable_dp.core.validate import InputError
 
-            raise InputError(f"{kind.what}: a re-run differs: {difference}")
+            raise InputError(f"{kind.what}: a rerun differs: {difference}")
     judged = f"{len(whole[kind.part])} {kind.items} judged again"
     return f"{kind.what}: digest holds, {judged}; {said_of(signed, again is not None, kind.numbers)}"

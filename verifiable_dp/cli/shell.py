@@ -488,7 +488,7 @@ def write_request(new: RequestEntry, path: Path) -> None:
     from verifiable_dp.core.validate import InputError
 
     if os.path.lexists(path):
-        raise InputError(f"ask: {str(path)!r} already exists; it is not overwritten")
+        raise InputError(f"ask: {str(path)!r} already exists; we do not overwrite it")
     write_text(path, new.written())
     say(f"{new.digest}  {path}")
 
@@ -528,8 +528,8 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to the network, other processes or files (Linux; `best`: if "
-    "the system allows).",
+    help="Run your code without access to the network, other processes or files (Linux only; with "
+    "best, if the system allows it).",
 )
 
 

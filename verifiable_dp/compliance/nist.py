@@ -341,7 +341,7 @@ def _custom(record: Reviewed) -> Assessment:
     said = "no violation was found" if record.held else _ASIDE[record.verdict]
     audited = f"which was audited: {said}" if record.checks else "whose privacy was not audited"
     note = (
-        f"code of the user's own, {audited}; we do not know which library draws its noise, or whether "
+        f"the user's own code, {audited}; we do not know which library draws its noise, or whether "
         "production uses the same one"
     )
     return Assessment("open", note, ("/subject/sampler", "/verdict"))
@@ -397,7 +397,7 @@ def _contribution(record: Reviewed) -> Assessment:
     ]
     passed = kills.missed_of_bounding(record)
     if passed:
-        note = f"the audit missed a fault of contribution bounding: {'; '.join(passed)}"
+        note = f"the audit missed a fault in how contributions are bounded: {'; '.join(passed)}"
         return Assessment("open", note, (place,))
     if exact:
         return _if_held(

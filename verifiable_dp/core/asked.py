@@ -1,14 +1,16 @@
 """What statements of modules call while they are imported, as it happens: also what no text of theirs shows.
 
-Properties, operators, decorators and classes call code that nobody names. Each call of another's code by the
-code that is imported is noted, with the statement of the module that has led to it; so is what Python's own
-library asks the system on the way, an import that fails, and one within a function.
+Properties, operators, decorators and classes call code that nobody names. With the statement of the module
+that has led to it, we note each function of the code that runs during the import, calls of another's code,
+what Python's own library asks the system on the way, files that are opened, an import that fails, and one
+within a function.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import os
 import random
 import sys
@@ -17,12 +19,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from verifiable_dp.core import paths, pinned_source
+from verifiable_dp.core import looked, paths, pinned_source
 from verifiable_dp.core.validate import Foreign
 
 _TOP, _IMPORTS, _FROZEN = "<module>", "<frozen importlib", "<frozen "
@@ -30,9 +32,24 @@ _OS = os._Environ.__getitem__.__code__.co_filename
 _ENVIRONMENT, _OF_FUNCTION = "_Environ.", 0x01  # the flag of code whose names are its own
 _SYSTEM = frozenset(("posix", "nt", "time", "_socket", "_winapi"))
 _FILES = frozenset(
-    ("open", "read", "close", "fstat", "lseek", "fspath", "fsencode", "fsdecode", "urandom", "getrandom")
+    (
+        *(
+            "open",
+            "read",
+            "close",
+            "fstat",
+            "lseek",
+            "fspath",
+            "fsencode",
+            "fsdecode",
+            "urandom",
+            "getrandom",
+        ),
+        "_path_normpath",
+    )
 )
 _DRAWS = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+_PYTHON = (FunctionType, classmethod, staticmethod)  # what is not in Python is none of these
 _CODE_FLAGS = 0x04 | 0x08  # takes any arguments
 
 
@@ -48,27 +65,51 @@ class Called(NamedTuple):
     owner
         The class of what a method is of that is not in Python: the object itself is not kept.
     deep
-        Whether it was called for the code by Python's library, and asks the system.
+        The function of Python's library that has called it for the code, if it asks the system.
     takes
         Whether it takes any argument.
+    code, at
+        Of the innermost function of the code, and its instruction: those in which it was called first.
     """
 
     module: str
     name: str
     thing: Foreign = None
     owner: type | None = None
-    deep: bool = False
+    deep: str = ""
     takes: bool = True
+    code: CodeType | None = None
+    at: int = 0
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column at which the call ends in its file; None if Python keeps no positions."""
+        if self.code is None:
+            return None
+        _, line, _, column = next(itertools.islice(self.code.co_positions(), self.at // 2, None))
+        return None if line is None or column is None else (line, column)
 
 
-FAILED = Called("", "an import that fails")
+FAILED = Called("", "an import that fails")  # or is in a function
+OPENED = Called("", "a file that is opened")
 
 
 class _Heard:
-    """By file and line of the statement: what was called, and which functions of the code were running."""
+    """By file and line of the statement: what was called, and which functions of the code have run."""
 
     called: ClassVar[dict[tuple[str, int], dict[Foreign, Called]]] = {}
-    running: ClassVar[dict[tuple[str, int], set[CodeType]]] = {}
+    running: ClassVar[
+        dict[tuple[str, int], dict[int, CodeType]]
+    ] = {}  # by address: equal code may lie in two files
+    files: ClassVar[set[str]] = set()
+    opened: ClassVar[dict[Foreign, Called]] = {}
+    opening: ClassVar[bool] = False
+    hooked: ClassVar[bool] = False
+
+
+def was_heard(file: str) -> bool:
+    """Whether we heard what a file called while it was imported."""
+    return file in _Heard.files
 
 
 def calls_at(file: str, first: int, last: int) -> list[Called]:
@@ -77,9 +118,20 @@ def calls_at(file: str, first: int, last: int) -> list[Called]:
     return [one for found in lines for one in found.values()]
 
 
-def functions_at(file: str, first: int, last: int) -> set[CodeType]:
+def functions_run() -> list[CodeType]:
+    """The functions of the code that ran as it was imported."""
+    return [code for found in _Heard.running.values() for code in found.values()]
+
+
+def opening_at(file: str) -> set[tuple[int, int] | None]:
+    """Where calls of a file end that have opened files: line and column."""
+    return {one.position for one in _Heard.opened.values() if one.code and one.code.co_filename == file}
+
+
+def functions_at(file: str, first: int, last: int) -> list[CodeType]:
     """The functions of the code that ran as these statements did."""
-    return {one for line in range(first, last + 1) for one in _Heard.running.get((file, line), ())}
+    found = (_Heard.running.get((file, line), {}) for line in range(first, last + 1))
+    return [code for one in found for code in one.values()]
 
 
 @functools.cache
@@ -112,34 +164,44 @@ def _by_code(frame: FrameType | None) -> tuple[FrameType | None, FrameType | Non
     return None, None
 
 
+def _place(frame: FrameType | None) -> tuple[str, int] | None:
+    """The statement of a module of the code that has led here."""
+    while frame is not None:
+        if frame.f_code.co_name == _TOP and _is_theirs(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
 def _note(frame: FrameType, key: Foreign, what: Called) -> None:
-    running = set[CodeType]()
-    at: FrameType | None = frame
-    while at is not None:
-        code = at.f_code
-        if _is_theirs(code.co_filename):
-            if code.co_name == _TOP:
-                place = code.co_filename, at.f_lineno
-                _Heard.called.setdefault(place, {})[key] = what
-                _Heard.running.setdefault(place, set()).update(running)
-                return
-            running.add(code)
-        at = at.f_back
+    key, what = (id(frame.f_code), frame.f_lasti, key), what._replace(code=frame.f_code, at=frame.f_lasti)
+    if place := _place(frame):
+        _Heard.called.setdefault(place, {})[key] = what
 
 
-def _note_builtin(frame: FrameType, function: Foreign, *, deep: bool = False) -> None:
+def _note_builtin(frame: FrameType, function: Foreign, deep: str = "") -> None:
     """Note a function that is not in Python; of a method, its name and the class."""
     of, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
-    if of is None or isinstance(of, ModuleType | type):
+    kind = of if isinstance(of, type) else type(of)
+    home = next((one for one in kind.__mro__ if not isinstance(vars(one).get(name, _note), _PYTHON)), kind)
+    if of is None or isinstance(of, ModuleType) or (of is home):
         _note(frame, (id(function), deep), Called("", name, function, deep=deep))
-    else:
-        _note(frame, (type(of), name, deep), Called("", name, owner=type(of), deep=deep))
+    else:  # of a class of the code, what is above it
+        _note(frame, (home, name, deep), Called("", name, owner=home, deep=deep))
 
 
 def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
+    if looked.stands(frame):
+        if event == "c_call" and argument is looked.what(frame) and frame.f_back is not None:
+            _heard(frame.f_back, event, argument)
+        return
     code = frame.f_code
     file = code.co_filename
     if event == "call":
+        if _is_theirs(file) and code.co_name == _TOP:
+            _Heard.files.add(file)
+        elif _is_theirs(file) and (place := _place(frame.f_back)):
+            _Heard.running.setdefault(place, {})[id(code)] = code
         if _is_theirs(file) or file.startswith(_IMPORTS) or file == __file__ or _is_written(file):
             return
         theirs, below = _by_code(frame.f_back)
@@ -147,8 +209,8 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
         if theirs is None or (below is not None and not (asks and _is_pythons(below.f_code.co_filename))):
             return
         takes = bool(code.co_argcount + code.co_kwonlyargcount or code.co_flags & _CODE_FLAGS)
-        module = str(frame.f_globals.get("__name__", ""))
-        _note(theirs, code, Called(module, code.co_qualname, deep=below is not None, takes=takes))
+        module, deep = str(frame.f_globals.get("__name__", "")), "" if below is None else below.f_code.co_name
+        _note(theirs, code, Called(module, code.co_qualname, deep=deep, takes=takes))
     elif event == "c_call":
         if _is_theirs(file):
             _note_builtin(frame, argument)
@@ -159,7 +221,17 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
         elif getattr(argument, "__module__", None) in _SYSTEM and argument.__name__ not in _FILES:
             theirs, below = _by_code(frame)
             if theirs is not None and below is not None and _is_pythons(below.f_code.co_filename):
-                _note_builtin(theirs, argument, deep=True)
+                _note_builtin(theirs, argument, below.f_code.co_name)
+
+
+def _opens(event: str, _: Foreign) -> None:
+    """Note that a file is opened by what the code has called."""
+    if event == "open" and _Heard.opening:
+        theirs, _ = _by_code(sys._getframe(1))
+        if theirs is not None:
+            _note(theirs, OPENED, OPENED)
+            code, at = theirs.f_code, theirs.f_lasti
+            _Heard.opened[id(code), at] = OPENED._replace(code=code, at=at)
 
 
 def _importer(real: Foreign) -> Foreign:
@@ -198,6 +270,9 @@ def _is_librarys(name: str) -> bool:
 @contextmanager
 def asked() -> Iterator[None]:
     """Note what modules that are imported in this block ask for."""
+    if not _Heard.hooked:  # once: no hook can be taken away
+        sys.addaudithook(_opens)
+    _Heard.hooked = _Heard.opening = True
     before, real = sys.getprofile(), builtins.__import__
     builtins.__import__ = _importer(real)
     sys.setprofile(_heard)
@@ -205,6 +280,7 @@ def asked() -> Iterator[None]:
     try:
         yield
     finally:
+        _Heard.opening = False
         threading.setprofile(None)
         sys.setprofile(before)
         builtins.__import__ = real

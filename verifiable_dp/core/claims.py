@@ -315,7 +315,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
-    """The delta that mu-GDP implies at epsilon: that of normal noise of scale 1/mu at sensitivity 1.
+    """The delta that mu-GDP implies at epsilon, as for normal noise of scale 1/mu at sensitivity 1.
 
     Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Dong, Roth & Su, Gaussian Differential
     Privacy, JRSS B 2022, Corollary 2.13).

@@ -202,10 +202,11 @@ class Stages:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say, self._stage = say, ""
+        self._steps = list[Countdown]()  # of the stage: each counts its own tasks from none to all
 
     def __call__(self, stage: str) -> None:
         """Begin a stage."""
-        self._stage = stage
+        self._stage, self._steps = stage, []
         self._say(stage)
 
     @contextmanager
@@ -218,10 +219,13 @@ class Stages:
             _STAGES.reset(token)
 
     def part(self, done: int, whole: int, clock: Countdown) -> None:
-        """Say that so many tasks of the stage are done."""
+        """Say that so many tasks of a step of the stage are done; steps after the first say their number."""
         left = clock.after(done)
         if left:
-            self._say(f"{self._stage}: {100 * done // whole} %{left}")
+            self._steps += [] if clock in self._steps else [clock]
+            number = self._steps.index(clock) + 1
+            step = f", step {number}" if number > 1 else ""
+            self._say(f"{self._stage}{step}: {100 * done // whole} %{left}")
 
 
 _STAGES: ContextVar[Stages | None] = ContextVar("stages", default=None)

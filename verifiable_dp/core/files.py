@@ -282,6 +282,14 @@ def make_folder(name: str, folder: Path) -> None:
         raise InputError(f"{name}: {str(folder)!r} cannot be created: {error.strerror}") from None
 
 
+def make_ignored_folder(name: str, folder: Path) -> None:
+    """As `make_folder`; git ignores what lies in one that we make: else a repository counts as changed."""
+    there = folder.exists()
+    make_folder(name, folder)
+    if not there:
+        write_text(folder / ".gitignore", "*\n")
+
+
 def lock(handle: int, *, wait: bool = True) -> bool:
     """Lock an open file or folder until it is closed.
 

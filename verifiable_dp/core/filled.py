@@ -15,7 +15,6 @@ from verifiable_dp.core.validate import Foreign
 
 Filled = dict[types.CodeType | type, dict[str, str]]
 _NOTED: ContextVar[Filled | None] = ContextVar("filled", default=None)
-KINDS = ("public", "data", "drawn", "seed", "generator", "environment")
 
 
 @contextmanager

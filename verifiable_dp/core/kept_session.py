@@ -57,7 +57,7 @@ def resumed(turns: Turns, stored: JsonDict) -> Moment:
     block = fields_of("block", stored["block"])
     plan = _plan(query)
     if {key: block.get(key) for key in plan} != plan:
-        raise InputError("session: the saved block is not the one that follows from the public state")
+        raise InputError("session: the saved block does not follow from the public state")
     done = block.get("done")
     if type(done) is not int or not 0 <= done < max(int(query.rounds[0]), 1):
         raise InputError(f"session: block.done must lie within the block, got {done!r}")
@@ -84,7 +84,7 @@ def _unpacked(stored: JsonDict, algorithm: Played) -> Meter:
     numbers = statefile.unpack("meter.numbers", stored.get("numbers"), np.zeros(2))
     cost = statefile.unpack("meter.cost", stored.get("cost"), np.zeros(0))
     if not 1 <= len(cost) <= ROWS + 1:
-        raise InputError(f"session: meter.cost must hold 1 to {ROWS + 1} numbers, got {len(cost)}")
+        raise InputError(f"session: meter.cost must contain 1 to {ROWS + 1} numbers, got {len(cost)}")
     rows, like = stored.get("rows"), algorithm.private(np.zeros(len(cost), np.int64))
     found = None if rows is None else statefile.unpack("meter.rows", rows, like)
     return Meter(float(numbers[0]), float(numbers[1]), found, cost)

@@ -2,15 +2,15 @@
 
 A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source, and the
 source returns the released value. A source is a function of the draw; a source that modifies another source
-wraps it. So the same mechanism works for every use:
+wraps it. In this way, the same mechanism works for every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
 - `Recorder` records what a run releases and at which scale, and changes nothing;
 - `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
 - `Secure` draws from OpenDP's samplers, for live use: the only place where an exact value meets secure noise.
 
-A *slot* is the number of a draw within a run. Two draws of a run with the same slot are the same draw. In
-this way we represent, and find, reused noise.
+A *slot* is the number of a draw within a run. Two draws in a run with the same slot are the same draw. This
+is how we represent reused noise, and how we find it.
 """
 
 from __future__ import annotations

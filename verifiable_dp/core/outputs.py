@@ -12,7 +12,7 @@ import functools
 import math
 import sys
 import zlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,10 @@ _WORDS = ("inf", "-inf", "nan", "Infinity", "-Infinity", "NaN")  # floats that J
 _NAN = 0x7FF8000000000000
 
 
+_OF_NAMES = "return its values in an order that is always the same, without their names: list(x.values())"
+_OF_OTHERS = "return its values as floats (numpy.asarray(x, float)) or as text"
+
+
 class OddError(Exception):
     """Something of which an audit would not see everything.
 
@@ -39,6 +43,11 @@ class OddError(Exception):
     ----------
     part
         What it is.
+
+    Attributes
+    ----------
+    instead
+        What to return in its place.
     """
 
     def __init__(self, part: Foreign) -> None:
@@ -48,6 +57,7 @@ class OddError(Exception):
         else:
             words = f"{kind.__name__} {part!r:.40}" if id(kind) in _KINDS else kind.__name__
         super().__init__(f"{words}, which can tell a reader more than the audit sees")
+        self.instead = _OF_NAMES if isinstance(part, Mapping) else _OF_OTHERS
 
 
 class ReadOutputs(NamedTuple):
@@ -215,7 +225,7 @@ def released(result: Foreign) -> ReadOutputs:
     except OddError as odd:
         raise InputError(
             f"release must return plain numbers, text, or lists, tuples or arrays of these, got {odd}; "
-            "return its values as floats (numpy.asarray(x, float)) or as text"
+            f"{odd.instead}"
         ) from None
     return ReadOutputs(np.asarray(result), forms)
 

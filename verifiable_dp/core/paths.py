@@ -159,7 +159,7 @@ def _is_in(file: str, folders: Iterable[str]) -> bool:
 
 
 def _within(place: str, folder: str) -> bool:
-    return place == folder or place.startswith(os.path.join(folder, ""))
+    return place == folder or place.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _set(variables: Mapping[str, str | None]) -> dict[str, str | None]:

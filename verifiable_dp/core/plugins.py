@@ -190,6 +190,6 @@ def rows(
         for row in _loaded(point, list[object]):
             if not isinstance(row, kind) or key(row) in found:
                 what = group.rpartition(".")[2]
-                raise InputError(f"{what}: {point.value} must hold each {kind.__name__} once, got {row!r}")
+                raise InputError(f"{what}: {point.value} must contain each {kind.__name__} once, got {row!r}")
             found[key(row)] = row
     return found

@@ -1,7 +1,7 @@
 """Populations of users with contexts: where the contexts and rewards of a contextual bandit come from.
 
 A population draws the users of a run: their contexts, what each arm would pay them, and the true means.
-Regret is measured against the true parameter (the best arm of each user) or against the best policy in
+Regret is measured against the true parameter (the best arm for each user) or against the best policy in
 hindsight.
 """
 

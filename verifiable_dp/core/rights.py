@@ -65,7 +65,7 @@ _LONGEST = 1 << 10  # bytes of a counter's file
 
 
 class FileCounter:
-    """A counter in its own file: keep it on a different disk from the sessions and out of their backups.
+    """A counter in its own file: keep it on a different disk from the sessions, and out of their backups.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class FileCounter:
         finally:
             os.close(handle)
         if len(found) > _LONGEST or not found.strip().isdigit():
-            raise InputError(f"counter: {self._path!r} must hold a whole number")
+            raise InputError(f"counter: {self._path!r} must contain a whole number")
         return int(found)
 
     def advance(self, expected: int, new: int) -> bool:
@@ -167,8 +167,7 @@ class SqliteCounter:
         with self._table() as base:  # a row that is not there counts as 0
             base.execute("insert or ignore into stamps values (?, '0')", (self._name,))
             change = "update stamps set value = ? where name = ? and value = ?"
-            done = base.execute(change, (str(new), self._name, str(expected))).rowcount == 1
-        return done
+            return base.execute(change, (str(new), self._name, str(expected))).rowcount == 1
 
 
 _PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
@@ -219,8 +218,6 @@ def _lock(handle: int) -> bool:
 # ---------------------------------------------------------------- processes
 
 _born: list[object] = [object()]  # changes in a child of a fork, whatever number its process has
-
-
 _rights: weakref.WeakSet[Right] = weakref.WeakSet()
 
 

@@ -27,11 +27,11 @@ class Session:
     Parameters
     ----------
     algorithm
-        Any algorithm of the catalogue, or your own.
+        Any algorithm in the catalogue, or your own.
     seed
         A whole number for a reproducible session; None draws secure noise through OpenDP.
     noise
-        Another source of noise to use instead.
+        A different source of noise to use instead.
     path
         File that stores the session; if None, it stays in memory until `save` names a file.
     key
@@ -40,8 +40,8 @@ class Session:
         A counter outside the file; with it, we recognise and refuse older copies of the file; see
         `rights.Counter`.
     tick
-        If above 0, `update` returns a whole multiple of this many seconds after its call; if 0, as soon as it
-        is done.
+        If above 0, `update` takes a whole multiple of this many seconds to return; if 0, it returns as soon
+        as it is done.
 
     Raises
     ------
@@ -56,14 +56,14 @@ class Session:
     writes the new state, flushes it to disk and replaces the old one before anybody can see what was
     released.
 
-    **Sums.** Neighbouring sums of floats can differ by more than the one reward that differs, since each
-    addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). So unless the noise is seeded, we
-    round each reward's share of a sum towards 0 to a multiple of 2^k, for the least k with T times the
-    algorithm's `contribution` at most 2^(52 + k). Such sums are exact in any order, and rounding towards 0
-    leaves no value beyond its bounds, so the sensitivity is the same as for real numbers. A session with a
-    seed computes sums as simulations do.
+    **Sums.** Neighbouring sums of floats can differ by more than the one reward that differs, because each
+    addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). Therefore, unless the noise is
+    seeded, we round each reward's share of a sum towards 0 to a multiple of 2^k, for the least k with T times
+    the algorithm's `contribution` at most 2^(52 + k). These sums are exact in any order, and rounding towards
+    0 does not push any value beyond its bounds, so the sensitivity is the same as for real numbers. A session
+    with a seed computes sums as simulations do.
 
-    **Reports.** In the local and the shuffle model, each reward gets its noise on arrival.
+    **Reports.** In the local and the shuffle model, each reward gets its noise when it arrives.
 
     **Budget.** Unless the noise is seeded, each release is checked against the claim before it is shown, see
     `meter`.

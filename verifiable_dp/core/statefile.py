@@ -57,7 +57,7 @@ def pack(name: str, thing: Given, like: Given) -> JsonValue:
     """
     if type(thing) is not type(like):
         raise InputError(
-            f"session: {name} must keep the type {type(like).__name__} to be saved, got "
+            f"session: {name} must have the type {type(like).__name__} to be saved, got "
             f"{type(thing).__name__}"
         )
     if thing is None:
@@ -98,7 +98,7 @@ def unpack(name: str, stored: JsonValue, like: Given) -> Given:
         return None
     if like is None or not isinstance(stored, dict):
         raise InputError(
-            f"session: {name} must have the form that it has in a fresh session, got {type(stored).__name__}"
+            f"session: {name} must have the same form as in a fresh session, got {type(stored).__name__}"
         )
     if isinstance(like, np.ndarray):
         array = _array(name, stored)
@@ -107,7 +107,7 @@ def unpack(name: str, stored: JsonValue, like: Given) -> Given:
     names = _fields(name, like)
     if list(stored) != names:
         raise InputError(
-            f"session: {name} must hold {', '.join(names) or 'nothing'}, got {', '.join(stored)}"
+            f"session: {name} must contain {', '.join(names) or 'nothing'}, got {', '.join(stored)}"
         )
     return type(like)(**{key: unpack(f"{name}.{key}", stored[key], getattr(like, key)) for key in names})
 
@@ -132,11 +132,11 @@ def _check_array(name: str, array: FloatArray, like: FloatArray) -> None:
     )
     if not (kind and lengths):
         raise InputError(
-            f"session: {name} must be an array of the form that it has in a fresh session, {like.dtype} "
+            f"session: {name} must be an array with the same form as in a fresh session, {like.dtype} "
             f"{like.shape}, got {array.dtype} {array.shape}"
         )
     if np.isnan(array).any() and not np.isnan(like).any():
-        raise InputError(f"session: {name} must not hold NaN")
+        raise InputError(f"session: {name} must not contain NaN")
 
 
 def plain(name: str, value: Given) -> JsonValue:
@@ -236,6 +236,6 @@ def read(path: str, data: bytes, key: bytes | None = None) -> JsonDict:
             f"got {record.get('format')!r}, {record.get('version')!r}"
         )
     if list(record) != _KEYS:
-        raise InputError(f"session: {path!r} must hold {', '.join(_KEYS)}, got {', '.join(record)}")
+        raise InputError(f"session: {path!r} must contain {', '.join(_KEYS)}, got {', '.join(record)}")
     found: JsonDict = record
     return found

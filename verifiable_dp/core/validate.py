@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +23,7 @@ Json = Mapping[str, Any]  # type: ignore[explicit-any]  # from a record or file,
 JsonDict = dict[str, Any]  # type: ignore[explicit-any]  # the same while it is made
 JsonValue = Any  # type: ignore[explicit-any]  # one value in it
 Result = TypeVar("Result")
+_Given = ParamSpec("_Given")
 Function = Callable[..., Result]  # type: ignore[explicit-any]  # of arguments that only who calls it knows
 Given = Any  # type: ignore[explicit-any]  # what a caller passes, before it is checked
 Foreign = Any  # type: ignore[explicit-any]  # users' code, what it makes, and what stands in for what it asks for
@@ -30,6 +34,53 @@ Numbers = Any  # type: ignore[explicit-any]  # a float or an array: formulas ser
 
 class InputError(ValueError):
     """Unusable input: one line that names the argument and the accepted range."""
+
+
+_ALIASES = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}
+
+
+def arguments(function: Function[object]) -> list[str]:
+    """Names of all arguments that a function takes, its options included."""
+    kinds = get_type_hints(function)
+    found = []
+    for name, one in inspect.signature(function).parameters.items():
+        options = one.kind is one.VAR_KEYWORD and get_args(kinds.get(name))
+        found += list(options[0].__annotations__) if options else [name]
+    return found
+
+
+def instead(name: str, known: Iterable[str]) -> str:
+    """The known name that an unknown one may stand for, as a question; else all that there are.
+
+    Options of commands have other names.
+    """
+    names = [*known]
+    near = [_ALIASES.get(name.lower(), ""), *difflib.get_close_matches(name, names, n=1)]
+    found = next((word for word in near if word in names), "")
+    return f"did you mean {found}?" if found else f"accepted: {', '.join(names)}"
+
+
+def named_arguments(function: Callable[_Given, Result]) -> Callable[_Given, Result]:
+    """A public function that refuses arguments by names that it does not have, as it refuses values.
+
+    Raises
+    ------
+    InputError
+        When it is called so: the first such name, and what may have been meant.
+    """
+
+    @functools.wraps(function)
+    def called(*given: _Given.args, **more: _Given.kwargs) -> Result:
+        if not more.keys() <= inspect.signature(function).parameters.keys():
+            known = arguments(function)
+            for name in more:
+                if name not in known:
+                    raise InputError(
+                        f"{function.__name__}() has no argument {name!r}; {instead(name, known)}"
+                    )
+        return function(*given, **more)
+
+    return called
 
 
 # What is not seen, or steers what shows it: controls but line feed and tab, what turns the direction of a
@@ -194,7 +245,7 @@ def rewards(name: str, value: Given, within: tuple[float, float], ndim: int | No
     if ndim is not None and array.ndim != ndim:
         raise InputError(f"{name} must have {ndim} dimensions, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must not hold NaN or infinite values")
+        raise InputError(f"{name} must not contain NaN or infinite values")
     low, high = within
     if array.size and (array.min() < low or array.max() > high):
         raise InputError(

@@ -24,14 +24,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from verifiable_dp.core.algorithm import (
-    Algorithm,
-    Histogram,
-    Memory,
-    NoMemory,
-    Query,
-    State,
-)
+from verifiable_dp.core.algorithm import Algorithm, Histogram, Memory, NoMemory, Query, State
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Draw
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, JsonDict

@@ -46,12 +46,22 @@ SOURCES = Kind(
 )
 
 
+# Names of checks.
+SEEDS, DECIDED, FAILED = "sources of randomness", "decisions based on raw data", "runs that failed"
+_NO_BUDGET = "a larger --budget cannot help"
+ADVICE = {
+    SEEDS: f"draw from the rng that is passed, or seed from the system: default_rng(); {_NO_BUDGET}; if a "
+    "library such as OpenDP draws by itself and you trust the code, use --in-process",
+    DECIDED: "decide from released values only, or add noise to what decides here and release it; "
+    f"{_NO_BUDGET}",
+    FAILED: f"accept or refuse all data of one form and size alike; {_NO_BUDGET}",
+}
+NAMED = f"remove the cause that is named here; {_NO_BUDGET}"  # of other doubts
+
+
 def check(doubts: Sequence[str]) -> Check:
     """A check that says why what was found does not speak for the claim."""
-    return Check.of("sources of randomness", KIND, {"doubts": list(doubts)})
-
-
-FAILED = "runs that failed"  # the name of the check
+    return Check.of(SEEDS, KIND, {"doubts": list(doubts)})
 
 
 def unlike_elsewhere() -> Check:
@@ -68,12 +78,17 @@ def _first_of(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + ", ..." * (len(names) > 3)
 
 
+WRITABLE = "?mode=rw"  # ends the name of a database that the code opened to write, as SQLite's addresses do
+_READ_ONLY = "open a database that is only read with sqlite3.connect('file:NAME?mode=ro', uri=True), "
+
+
 def refused_by_cage(what: Sequence[str]) -> Check:
     """A check that says what a cage refused to the code, which may go on otherwise without it."""
     named = _first_of([*map(repr, what)])
+    database = _READ_ONLY if any(name.endswith(WRITABLE) for name in what) else ""
     doubt = (
-        f"the code asked for what its cage refuses ({named}), and may behave differently where it gets it; "
-        "remove that from the code, or audit it without a cage (--cage none)"
+        f"the code asked for something that its cage denies ({named}), and may behave differently without a "
+        f"cage; {database}remove that from the code, or audit it without a cage (--cage none)"
     )
     return Check.of("refused by the cage", KIND, {"doubts": [doubt]})
 
@@ -83,8 +98,8 @@ def withheld(names: Sequence[str]) -> Check:
     named = _first_of(names)
     doubt = (
         f"the code asked for variables that we hide from it ({named}), because they look like secrets or "
-        "steer a job, and may behave differently where it gets them; give them other names, or unset them "
-        "for the audit if production has none (env -u NAME)"
+        "control a job, and may behave differently where it gets them; give them other names, or unset them "
+        "for the audit if they do not exist in production (env -u NAME)"
     )
     return Check.of("hidden variables", KIND, {"doubts": [doubt]})
 
@@ -93,8 +108,9 @@ def unloaded(names: Sequence[str]) -> Check:
     """A check that says which modules the code imports and goes on without."""
     named = _first_of(names)
     doubt = (
-        f"the code imports what is there and could not be loaded ({named}), goes on without it, and may "
-        "behave differently where it is loaded; install what it needs, mend it, or remove the import"
+        f"the code imports modules that exist but could not be loaded ({named}), continues without them, and "
+        "may behave differently where they can be loaded; install what they need, fix them, or remove the "
+        "imports"
     )
     return Check.of("modules that were not loaded", KIND, {"doubts": [doubt]})
 
@@ -103,8 +119,9 @@ def beside_program(names: Sequence[str]) -> Check:
     """A check that says what the code looks for beside the program that was started, which here is ours."""
     named = _first_of(names)
     doubt = (
-        f"the code looks beside the program that was started (sys.argv[0], __main__) for {named}; here that "
-        "program is verifiable-dp, and in production it may find another file; look beside __file__"
+        f"the code looks for {named} next to the program that was started (sys.argv[0], sys.path[0], "
+        "__main__); here that program is verifiable-dp, and in production the code may find a different file; "
+        "look next to __file__ instead"
     )
     return Check.of("files beside the program", KIND, {"doubts": [doubt]})
 
@@ -112,7 +129,7 @@ def beside_program(names: Sequence[str]) -> Check:
 def decided_by_data(what: str, line: int) -> Check:
     """A check that says what raw data decide, of which no sample shows what it does on other data."""
     doubt = f"{what} (line {line}), and samples show its effect only on the data that we tried"
-    return Check.of("decisions by raw data", KIND, {"doubts": [doubt]})
+    return Check.of(DECIDED, KIND, {"doubts": [doubt]})
 
 
 def failures(doubts: Sequence[str]) -> Check:

@@ -151,11 +151,11 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     ),
     Taken.NO_STATE: _said(
         "the code keeps no state between runs, nothing else (other functions, threads, options of libraries) "
-        "changes what it reads after its import, and nobody knows the seeds of its generators",
+        "changes what it reads after it is imported, and nobody knows the seeds of its generators",
         "no state between runs and secret seeds",
     ),
     Taken.ONE_AT_A_TIME: _said(
-        "calls do not overlap, as they may in threads: a run changes for a while what the code keeps",
+        "calls do not overlap, as they may in threads: a run temporarily changes what the code keeps",
         "calls do not overlap",
     ),
     Taken.NEVER_FORKED: _said(
@@ -164,8 +164,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "no forked copies of generators",
     ),
     Taken.GENERATOR_GIVEN: _said(
-        "each call passes a generator, or a secret seed that is one of at least 2^62: else others may know "
-        "the noise",
+        "each call passes a generator, or a secret seed that is one of at least 2^62: otherwise, others may "
+        "know the noise",
         "each call passes a generator",
     ),
     Taken.OTHER_PATHS: _said(

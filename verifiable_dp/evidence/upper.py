@@ -157,7 +157,7 @@ def unfounded(statistics: Json) -> str:
         *({Taken.RUNS_ALIKE} if _of_calls(statistics) and not stated.keys() & _OF_CALLS else ()),
     ]
     if missing:
-        return f"premises must hold {sorted(missing)[0]} for the method {statistics['method']}"
+        return f"premises must contain {sorted(missing)[0]} for the method {statistics['method']}"
     if why := _unjudged(Method(statistics["method"]), statistics["certificate"]):
         return why
     untested = sorted(taken for taken, by in stated.items() if taken in _TESTED and not by)
@@ -236,7 +236,7 @@ class UpperBound:
             raise InputError(why)
         found = evaluated(self.certificate, self.delta)
         if not math.isclose(found, self.epsilon, rel_tol=TOLERANCE):
-            raise InputError(f"epsilon must be what the certificate gives, {found!r}, got {self.epsilon!r}")
+            raise InputError(f"epsilon must be the certificate's epsilon, {found!r}, got {self.epsilon!r}")
 
     @classmethod
     def of(
@@ -410,7 +410,7 @@ def _shuffled(crowd: int, local: float, delta: float) -> float:
 def _stated(certificate: Json, delta: float) -> float:
     """The stated ``epsilon`` of a certificate too large for a record, of which it holds the ``sha256``.
 
-    Only a re-run computes it again (`verify --rerun`).
+    Only a rerun computes it again (`verify --rerun`).
     """
     return float(certificate["epsilon"])
 
@@ -447,12 +447,12 @@ def recorded(certificate: Json, epsilon: float) -> JsonDict:
 
 
 _REACHED = {
-    Method.ROUNDS: "One reward can enter at {} places (rounds or blocks). At each place we changed it by as "
+    Method.ROUNDS: "A reward can enter at {} places (rounds or blocks). At each place, we changed it by as "
     "much as the bounds allow, in the run where this costs most. The form of the code guarantees that "
     "no other input or run costs more.",
-    Method.STATES: "We unfolded {} public states, among them every state that a run can reach. In each "
+    Method.STATES: "We unfolded {} public states, including every state that a run can reach. In each "
     "state, we changed one reward by as much as the bounds allow. This covers every input and run.",
-    Method.CLONES: "We unfolded {} public states, among them every state that a run can reach. In each "
+    Method.CLONES: "We unfolded {} public states, including every state that a run can reach. In each "
     "state, we changed one report by as much as the bounds allow. This covers every input and run.",
     Method.USERS: "In each of {} rounds we replaced the user with the most different one that clipped norms "
     "allow. The form of the code guarantees that no other input or run costs more.",
@@ -470,7 +470,7 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     """What of a bound of traced code was checked, in words; empty for other bounds.
 
     The arithmetic of a certificate and the prices of its shifts need the certificate alone; that the plain
-    code does what it says is seen by replays, which only a re-run makes.
+    code does what it says is seen by replays, which only a rerun makes.
     """
     certificate = inner(statistics["certificate"])
     if not Method(statistics["method"]).traced:

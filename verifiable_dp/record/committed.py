@@ -38,13 +38,13 @@ def unknown(record: Record) -> str:
     missed = (name for name, one in (facts.target.opened or {}).items() if one in opened.MISSED)
     if not record.audited and (name := next(missed, "")):  # in an audit of privacy, it is a doubt
         return (
-            f"the code asked for {name.removeprefix('./')!r} and did not get it, and may behave differently "
-            "where it does; install what it needs, or audit without a cage and without secrets"
+            f"the code asked for {name.removeprefix('./')!r} and did not get it, so it may behave "
+            "differently where it does; install what it needs, or audit without a cage and without secrets"
         )
     if asked and asked.target.kind == "command" and TREE not in asked.target.files:
         return (
             f"we cannot tell which code {record.target.name!r} runs; begin the command with a "
-            "program of your repository, or with an interpreter such as python and then such a file, and "
-            "audit in a checkout"
+            "program in your repository, or with an interpreter such as python followed by a file in your "
+            "repository, and audit in a checkout"
         )
     return ""

@@ -27,14 +27,14 @@ _WIDE = 108  # characters of a line of the template
 _PLACE = re.compile(r"<[^<>]*>")  # of the template, to be filled in
 
 _HEAD = """\
-# Declarations for verifiable-dp: what no audit can measure, in the words of the person who answers for the
-# deployment. They go into the record as declarations, never as evidence; an answer that contradicts the
-# promise, or voids it, is named on the first screen.
+# Declarations for verifiable-dp: what no audit can measure, in the words of the person who is responsible
+# for the deployment. They go into the record as declarations, never as evidence; an answer that contradicts
+# the promise or makes it void is shown at the top of the report.
 #
 #     verifiable-dp audit TARGET --declarations declarations.toml --json record.json --html record.html
 #
-# Everything is optional; what is left out is reported as not declared. Lines that begin with "#" and no
-# space are examples: take away the "#" and write what is true of your deployment in place of <...>.
+# Everything is optional; anything that you leave out is reported as not declared. Lines that begin with "#"
+# and no space are examples: remove the "#", and replace <...> with what is true of your deployment.
 """
 
 
@@ -61,7 +61,7 @@ def starter(path: Path) -> Path:
     if path.is_dir():
         path = path / "declarations.toml"
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; we do not overwrite it")
     return files.write_text(path, STARTER)
 
 
@@ -81,7 +81,7 @@ def read(path: str | PathLike[str]) -> JsonDict:
     """
     found = files.toml("declarations", path, _LARGEST)
     places = [
-        f"{place} is still to be filled in: {text!r}; write what is true, or remove the line"
+        f"{place} has not been filled in: {text!r}; write what is true, or remove the line"
         for place, text in _leaves(found)
         if _PLACE.fullmatch(text.strip())
     ]

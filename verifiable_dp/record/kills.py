@@ -41,7 +41,7 @@ def of_table(table: Json, record: Record) -> KillTable | None:
 
 
 def compared(record: Record, tables: Mapping[str, Json]) -> str:
-    """What is known of the suite's results in a record, which no re-run of its audit makes; empty without.
+    """What is known of the suite's results in a record, which no rerun of its audit makes; empty without.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def compared(record: Record, tables: Mapping[str, Json]) -> str:
             if difference := first_difference(stated.as_dict(), expected, "kill_table"):
                 raise InputError(f"record: its results of broken variants differ from {name}: {difference}")
             return f"{what} as in {name}"
-    return f"{what} not compared: no mutants.json with their digest beside the record"
+    return f"{what} not compared: no mutants.json with their digest next to the record"
 
 
 # What became of a broken variant, in words: what a suite's file calls each outcome is its key.
@@ -149,7 +149,7 @@ def tried(record: Record) -> str:
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
         size = caught + len(outcomes)
-        said += f". The catalogue's suite of broken variants overlaps with these; it has {size}: "
+        said += f". The catalogue's suite overlaps with these. Of its {size} broken variants: "
         said += ", ".join(parts)
     parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
     parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []

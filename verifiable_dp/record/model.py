@@ -194,7 +194,7 @@ class StatedRate(RecordEntry, frozen=True):
 
 
 class StatedRegret(RecordEntry, frozen=True):
-    """Claims about regret that were given, not taken from the catalogue; a re-run takes them from here."""
+    """Claims about regret that were given, not taken from the catalogue; a rerun takes them from here."""
 
     runs: Annotated[int, Meta(ge=2)]
     instances: Annotated[
@@ -210,7 +210,7 @@ class StatedRegret(RecordEntry, frozen=True):
 
 
 class PlanEntry(RecordEntry, frozen=True):
-    """Sizes that decide every count; a re-run takes them from here."""
+    """Sizes that decide every count; a rerun takes them from here."""
 
     only = ("capped", "curve", "sequential")
 
@@ -257,7 +257,7 @@ class PlanEntry(RecordEntry, frozen=True):
     given_pairs: bool | None = None
     searched: Annotated[
         tuple[PairEntry, ...] | None,
-        said("The worst neighbours that a search found; a re-run takes them from here."),
+        said("The worst neighbours that a search found; a rerun takes them from here."),
     ] = None
     group: Annotated[
         AtLeastOne | None, said("Events that may differ; the promise about one of them follows.")

@@ -16,7 +16,7 @@ def unmoved(record: Record) -> str:
     """What the tests saw where no inputs made a difference."""
     often = conclude.constant(record.checks)
     if often:
-        return f"the event tested happened in {often} run, so sampling shows nothing"
+        return f"the tested event happened in {often} run, so sampling shows nothing"
     return "sampling shows no difference between the inputs that we tried"
 
 
@@ -28,14 +28,14 @@ def detected(record: Record) -> str:
     if seen is None:
         return "No sampling test was made, so the exact bounds alone decide."
     if float(seen) == float("inf"):
-        return "At the event tested, no true epsilon would have been detected."
+        return "At the tested event, no true epsilon would have been detected."
     if conclude.constant(record.checks):
         return f"{unmoved(record)[:1].upper()}{unmoved(record)[1:]}."
     tried = record.power.black_box if record.power else None
     if tried and record.power and not record.power.of_event:
         return f"{_sampled(tried)}; smaller leaks, and leaks of another kind, may pass."
     return (
-        f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. A "
+        f"Samples would show a loss of {digits(seen)} or more at the tested event with 95 % probability. A "
         "leak of that size that shows only at other events may go unnoticed."
     )
 
@@ -65,7 +65,7 @@ def power(record: Record) -> str:
         return (
             f"Samples alone would detect {variant(found)} with {_chance(found)}; it {often}. Its epsilon is "
             f"not known: by the binomial distribution, a loss of {digits(found.smallest_epsilon)} at delta "
-            f"{record.claimed.delta:g} would show at the event tested."
+            f"{record.claimed.delta:g} would show at the tested event."
         )
     nominal = found.variant is not None and found.variant.stated == "nominal"
     stated = ". That epsilon is nominal: the claim times that factor" if nominal else ""

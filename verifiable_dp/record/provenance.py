@@ -22,6 +22,7 @@ from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.targets import folders
 from verifiable_dp.targets.opened import ABSENT, relative
 from verifiable_dp.targets.opened import read as read_of
+from verifiable_dp.targets.process import PROGRAM
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
 TREE = "."  # stands for all files of a commit
@@ -291,6 +292,7 @@ def place(
         return unknown
     run, folders = {**(run or {})}, dict.fromkeys((*given.parents, *file.parents))
     whole = {TREE: run.pop(TREE)} if TREE in run else {}
+    run = {name: one for name, one in run.items() if not name.startswith(PROGRAM)}
     placed = ([Path(above, name) for name in run] for above in folders)
     found = next((those for those in placed if all(one.is_file() for one in those)), None)
     known = dict.fromkeys(_reached(head.top, given), "")

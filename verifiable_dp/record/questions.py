@@ -114,7 +114,7 @@ QUESTIONS = (
     Question(
         "expires",
         "expiry",
-        "Until which day may people rely on the record?",
+        "What is the last day on which people may rely on the record?",
         _DAY,
         "2030-12-31",
         "d",
@@ -179,7 +179,7 @@ QUESTIONS = (
         f'"{"0123abcd" * 5}"',
         "d",
         worth.commit,
-        "It must be the audited one, with all its digits.",
+        "It must be the audited commit, given in full.",
     ),
     Question(
         "actors",
@@ -268,7 +268,7 @@ QUESTIONS = (
     Question(
         "accounting.tool",
         "accounting tool",
-        "Which tool keeps the account?",
+        "Which tool keeps track of the privacy budget?",
         _TEXT,
         '"none"',
         "d",
@@ -295,7 +295,7 @@ QUESTIONS = (
     Question(
         "data_security.reference",
         "source on security",
-        "Where is the security of raw data written down?",
+        "Where is the security of raw data documented?",
         _FREE,
         '"<security concept, section 4>"',
         "",
@@ -322,7 +322,7 @@ QUESTIONS = (
     Question(
         "access_control.reference",
         "source on access",
-        "Where is access to raw data written down?",
+        "Where is access to raw data documented?",
         _FREE,
         '"<access policy>"',
         "",
@@ -350,7 +350,7 @@ QUESTIONS = (
     Question(
         "data_minimisation.reference",
         "source on minimisation",
-        "Where is retention written down?",
+        "Where are the rules for retention documented?",
         _FREE,
         '"<retention schedule>"',
         "",
@@ -368,7 +368,7 @@ QUESTIONS = (
     Question(
         "assessment.risk",
         "risk in human terms",
-        "What can happen to a person, in words that person understands, how likely and how severe?",
+        "What can happen to a person, how likely is it, and how severe? Use words that this person knows.",
         _TEXT,
         '"<what can happen>"',
         "c",
@@ -404,7 +404,7 @@ QUESTIONS = (
     Question(
         "administrative.tier",
         "tier",
-        "Its tier in a registry, 1 to 3?",
+        "What is its tier in a registry, 1 to 3?",
         _count(1, 3),
         "1",
         "",
@@ -413,7 +413,7 @@ QUESTIONS = (
     Question(
         "administrative.authors",
         "authors",
-        "Who answers for these declarations?",
+        "Who is responsible for these declarations?",
         _listed(_TEXT),
         '["<name>"]',
         "",

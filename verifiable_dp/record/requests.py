@@ -36,7 +36,8 @@ class AskedTarget(RecordEntry, frozen=True):
         Mapping[str, Sha256],
         said(
             "SHA-256 of the files that run, by their path from the folder of the first one; of a command "
-            "also one over all files of the commit, as they are in its repository, under a dot."
+            "also one over all files of the commit, as they are in its repository, under a dot, and those "
+            "of the programs that start it, by their names after a $."
         ),
     ]
 

@@ -57,7 +57,7 @@ def keygen(prefix: str | Path) -> tuple[Path, Path]:
     paths = Path(f"{prefix}.pem"), Path(f"{prefix}.pub")
     for path in paths:
         if path.exists() or path.is_symlink():
-            raise InputError(f"prefix: {str(path)!r} already exists; it is not overwritten")
+            raise InputError(f"prefix: {str(path)!r} already exists; we do not overwrite it")
     key, pem = Ed25519PrivateKey.generate(), serialization.Encoding.PEM
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     form = serialization.PublicFormat.SubjectPublicKeyInfo

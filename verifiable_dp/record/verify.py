@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files, plugins
-from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named, named_arguments
 from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
 from verifiable_dp.evidence.check import Check, in_words, judged, limits_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LARGEST = 64 << 20  # bytes of a file
 _DIGITS = 300  # of a whole number: what reads it takes a float
 _DEEPEST = 64
-# What a re-run does not make: when and where it ran, and what others say or have tried.
+# What a rerun does not make: when and where it ran, and what others say or have tried.
 _FREE = ("provenance", "digest", "declarations", "kill_table")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
@@ -94,7 +94,7 @@ class Verified:
 def said_of(signature: str, rerun: bool, numbers: str = "count") -> str:
     """What is known of a signature, and whether a file was run again: what neither digest nor schema say."""
     signed = signature or "no signature was looked for"
-    return f"{signed}; {f're-run: every {numbers} is the same' if rerun else 'the runs were not repeated'}"
+    return f"{signed}; {f'rerun: every {numbers} is the same' if rerun else 'the runs were not repeated'}"
 
 
 Given = str | Path | Json
@@ -500,6 +500,7 @@ def _listed(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
 
 
+@named_arguments
 def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:
     """Check a record: schema, digest, results (from their numbers) and verdicts (from the results).
 
@@ -508,7 +509,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     given
         Path of the JSON file, or what `read` returned for it.
     rerun
-        A function that re-runs the record and returns the new one (`api.rerun`). Counts of the two must be
+        A function that reruns the record and returns the new one (`api.rerun`). Counts of the two must be
         equal, and other numbers as close as `first_difference` requires; provenance may differ. Without this
         function, the target's code is neither run nor imported.
 
@@ -525,7 +526,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
         if record["provenance"].get("code") != again["provenance"].get("code"):
             expected, found = _across_versions(expected), _across_versions(found)
         if difference := first_difference(expected, found):
-            raise InputError(f"record: a re-run differs: {difference}")
+            raise InputError(f"record: a rerun differs: {difference}")
     return Verified(record, count, rerun is not None)
 
 

@@ -59,7 +59,7 @@ _CHECK = (  # what `verify` does with a record, and what it does not notice
     "exposes changed words, dates and declarations."
 )
 _SUITE = (
-    " Results on broken variants are copied: we compare them with a mutants.json beside the record (digest "
+    " Results on broken variants are copied: we compare them with a mutants.json next to the record (digest "
     "{}), and verify mutants.json --rerun repeats them."
 )
 
@@ -156,7 +156,7 @@ def catches(record: Record) -> tuple[float, str]:
     if record.power and record.power.black_box and not record.power.of_event:
         return float(record.power.black_box.smallest_epsilon), KIND
     seen = record.detectable
-    return math.inf if seen is None else float(seen), "at the event tested"
+    return math.inf if seen is None else float(seen), "at the tested event"
 
 
 def _detected(record: Record) -> str:
@@ -269,7 +269,7 @@ def why(record: Record) -> str:
         return "each run depends on the one before it, so counts of runs decide nothing"
     seen = record.detectable
     if seen is None or float(seen) == float("inf"):
-        return "no true epsilon would have been detected at the event tested"
+        return "no true epsilon would have been detected at the tested event"
     needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
         asked = f"a loss of {digits(needed)} ({digits(record.detect)} times the claim)"

@@ -106,7 +106,7 @@ def enforced(value: JsonValue, record: Record) -> Judged:
 def outputs(value: JsonValue, record: Record) -> Judged:
     """Outputs that the promise does not cover: only trusted readers are acceptable."""
     holes = (found for found in map(_output, value) if found[0] is HOLE)
-    return next(holes, (OK, "as declared: no reader beyond those that are trusted"))
+    return next(holes, (OK, "as declared: no readers other than those that are trusted"))
 
 
 def _output(one: JsonValue) -> Judged:
@@ -191,7 +191,7 @@ def kept(value: JsonValue, record: Record) -> Judged:
     if value > _EVER:
         return HOLE, f"{value} days are longer than a lifetime, so the data are kept for ever"
     if value > _LONG:
-        return OPEN, f"{value} days are more than {_LONG}; say in the statement why"
+        return OPEN, f"{value} days are more than {_LONG}; explain why in the statement"
     return OK, _UNCHECKED
 
 

@@ -104,7 +104,7 @@ class Auditor:
     experiment
         Parameters of the instance used in regret checks.
     longest
-        Largest number of rounds in a privacy audit; of a longer horizon, we audit only the first rounds.
+        Largest number of rounds in a privacy audit; if the horizon is longer, we audit only the first rounds.
     tightness
         Share of epsilon that the costliest pair spends on the instance; below 1, the algorithm adds more
         noise than necessary.

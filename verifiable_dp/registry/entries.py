@@ -10,13 +10,14 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib.util
+import inspect
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core import frames, plugins
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.validate import Given, InputError, JsonDict, one_line
+from verifiable_dp.core.validate import Given, InputError, JsonDict, instead, one_line
 from verifiable_dp.registry.auditor import Auditor
 
 if TYPE_CHECKING:
@@ -154,6 +155,10 @@ def make(name: str, /, **parameters: Given) -> Algorithm:
     try:
         return algorithm(**parameters)
     except TypeError as error:
+        known = [*inspect.signature(algorithm).parameters]
+        for one in parameters:
+            if one not in known:
+                raise InputError(f"{name} has no parameter {one}; {instead(one, known)}") from None
         reason = str(error).split("__init__() ")[-1]
         raise InputError(f"{name}: {reason}") from None
 

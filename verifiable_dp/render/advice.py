@@ -11,9 +11,11 @@ _TWO_WAYS = (
     "--horizon, or other --bounds or data"
 )
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
-_SEEDED = (
-    "draw from the rng that is passed, or seed from the system: default_rng(); a larger --budget cannot "
-    "help; if a library such as OpenDP draws by itself and you trust the code, use --in-process"
+_SHARPER = "try a larger --budget or a smaller instance, which makes the tests sharper; -v shows the evidence"
+_ABOVE = f"claim an epsilon that is not below the upper bound, or raise the scale of the noise; or {_SHARPER}"
+_FEWER_PATHS = (
+    "let no branch, loop or index follow data or draws, so that all runs take one path "
+    "(docs/upper-bounds.md), or require less"
 )
 _REPORT = (
     "audit the report function by itself, as a mechanism (rename its reward parameter to data): its upper "
@@ -26,12 +28,21 @@ def undecided(record: Record, *, brief: bool = False) -> str:
 
     Brief with what to do first alone.
     """
-    if any(one.kind == origins.KIND and one.verdict == "inconclusive" for one in record.checks):
-        return _SEEDED
+    for one in record.checks:
+        if one.kind == origins.KIND and one.verdict == "inconclusive":
+            return origins.ADVICE.get(one.name, origins.NAMED)
     if record.reason == "unsearched" and conclude.constant(record.checks):
         first = f"give the search more runs ({more_runs(record)})"
         return first if brief else f"{first}{_TWO_WAYS}"
-    return report_alone(record)
+    bound = record.epsilon_upper
+    above = bound is not None and float(bound.epsilon) > record.claimed.epsilon
+    beside = _ABOVE if above else _SHARPER if bound is not None else ""  # else why there is none
+    return report_alone(record) or beside
+
+
+def short(record: Record) -> str:
+    """What to do about a bound of a weaker scope than is required; empty where there is none."""
+    return _FEWER_PATHS if record.epsilon_upper is not None else ""
 
 
 def report_alone(record: Record) -> str:

@@ -13,7 +13,7 @@ from verifiable_dp.render.parameters import apart, settings
 
 
 def rows(record: Reviewed, signature: SignatureState | None) -> list[tuple[str, str]]:
-    """Labels and words of what was audited, and by whom; `signature` is of the file beside the record."""
+    """Labels and words of what was audited, and by whom; `signature` is of the file next to the record."""
     target, facts = record.target, record.provenance
     model = "no promise of privacy" if target.model == "none" else f"{target.model} model"
     what = f"{words.title(record)} ({words.kind(record)}, {model})"
@@ -113,6 +113,6 @@ def instance(record: Record) -> str:
 def sampler(record: Record) -> str:
     """Whether the noise of the audit is that of production."""
     if record.target.kind == "algorithm":
-        drawn = "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
+        drawn = "the audit used this package's seeded, ideal noise; a live session draws from OpenDP, "
         return f"{drawn}{words.of_production(record) or 'which was not tested here'}"
-    return "the audit drew the target's own noise; we do not know whether production draws the same noise"
+    return "the audit used the target's own noise; we do not know whether production draws the same noise"

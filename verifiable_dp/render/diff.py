@@ -354,7 +354,7 @@ def _claim(old: Claim | None, new: Claim | None, apart: bool) -> Iterator[Change
     """What is promised: a larger epsilon is a weaker promise where the two can be compared."""
     if old is None or new is None:
         if old is not None:
-            yield Change("claim", f"epsilon {digits(old.epsilon)}", None, "worse", "the claim is gone")
+            yield Change("claim", f"epsilon {digits(old.epsilon)}", None, "worse", "the claim is missing")
         if new is not None:
             yield Change("claim", None, f"epsilon {digits(new.epsilon)}")
         return
@@ -398,7 +398,7 @@ def _checks(old: Record, new: Record) -> Iterator[Change]:
                 yield Change(what, left, right, _direction(left, right))
             elif right is None:
                 gone = "worse" if same and _rank(left) == 2 else "neutral"
-                yield Change(what, left, None, gone, "this check is gone")
+                yield Change(what, left, None, gone, "this check is missing")
             elif left is None:
                 yield Change(what, None, right, "worse" if _rank(right) == 0 else "neutral", "a new check")
 
@@ -407,7 +407,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
     before, after = ({m.name: m.verdict for m in record.mutants} for record in (old, new))
     if bool(before) != bool(after):
         yield Change(
-            "mutants", len(before), len(after), note="broken variants were audited in one of the records only"
+            "mutants", len(before), len(after), note="broken variants were audited in only one of the records"
         )
         return
     for name in dict.fromkeys([*before, *after]):
@@ -416,7 +416,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
             continue
         caught = [_rank(verdict) == 0 for verdict in (left, right)]
         if left is None or right is None:
-            yield Change(f"mutants.{name}", left, right, note="in one of the records only")
+            yield Change(f"mutants.{name}", left, right, note="in only one of the records")
         elif caught[0] != caught[1]:
             note = "no longer caught" if caught[0] else "caught now"
             yield Change(f"mutants.{name}", left, right, "worse" if caught[0] else "better", note)

@@ -76,4 +76,4 @@ def line(row: Json) -> str:
     printed = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_printed"])) or "not run"
     right = ", ".join(dict.fromkeys(c["result"]["verdict"] for c in row["checks_of_right"])) or "not run"
     head = f"{row['name']:<20}  {row['register']:<8} {row['outcome'].replace('_', ' '):<15}"
-    return f"{head} printed: {printed}; right: {right}"
+    return f"{head} printed: {printed}; corrected: {right}"

@@ -58,7 +58,7 @@ RULES = {
     FindingCode.REFUTED: FindingRule(
         "error",
         "The differential-privacy claim is refuted by a counterexample that can be run again.",
-        "run the counterexample again, fix the code or claim an epsilon that it keeps, then audit again",
+        "run the counterexample again, fix the code, or claim an epsilon that it keeps, then audit again",
     ),
     FindingCode.RAW_DATA: FindingRule(
         "warning",
@@ -73,8 +73,8 @@ RULES = {
     FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
-        "rewrite this line so that we can follow it (later lines may need the same); until then only the "
-        "tests support the claim",
+        "rewrite this line so that we can follow it (you may also have to rewrite later lines); until then, "
+        "only the tests support the claim",
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
@@ -95,12 +95,12 @@ RULES = {
     FindingCode.SHORT: FindingRule(
         "warning",
         "The privacy claim is not refuted, but the evidence for it is weaker than required.",
-        "look up why there is no upper bound of that scope (DP201), or require less",
+        "find out why there is no upper bound with that scope (DP201), or require less",
     ),
     FindingCode.REGRET: FindingRule(
         "error",
         "Measurements contradict the regret theorem.",
-        "compare the code with the listing, and the constants with those of the theorem",
+        "compare the code with the listing, and its constants with the theorem's",
     ),
     FindingCode.HOLE: FindingRule(
         "error",
@@ -256,7 +256,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
     elif found.privacy != "refuted" and found.faults:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
     if found.ground and found.short:
-        yield Finding(FindingCode.SHORT, strength.required(record), *place)
+        yield Finding(FindingCode.SHORT, strength.required(record), *place, todo=advice.short(record))
 
 
 _NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"
@@ -267,7 +267,7 @@ def _decisive(record: Record) -> str:
     seen, kind = words.catches(record)
     if decision(record).scope is not None or record.detectable is None or float(record.detectable) >= seen:
         return ""
-    at = f"a loss of {digits(record.detectable)} at the event tested would have been caught"
+    at = f"a loss of {digits(record.detectable)} at the tested event would have been caught"
     return f"; accepted because {at} (--detect)" if kind == words.KIND else ""
 
 

@@ -253,7 +253,7 @@ def _data(
     if not notes:
         held[path] = _Pair(kind, before, after, close=bool(every) and not changes)
         if not every and text(without_run(before, after)).encode() != content:
-            notes.append("other spaces, line breaks or order of keys")
+            notes.append("different spaces, line breaks or key order")
     status = "differs" if changes or notes else "run"
     if len(every) > len(changes):
         notes.append(f"{len(every) - len(changes)} numbers differ in their last digits")

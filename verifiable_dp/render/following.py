@@ -70,6 +70,8 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
     unknown = any(size is None for _, size in decided.passed)  # of a leak that passed
     ratio = math.inf if unknown else decided.ratio if record.verdict != "refuted" else 0.0
+    if record.plan.capped:
+        found.append(("The time limit made this audit smaller than its budget", "power"))
     if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
         found.append((capital(could_pass(record, ratio)), "power"))
     if record.verdict == "refuted" and not words.is_baseline(record):
@@ -168,7 +170,7 @@ def _settle(yours: Open, left: Open, *, brief: bool, terse: int) -> str:
     if terse > 1:
         of_all = f"{left.grave} of " if terse < 3 else ""
         limits = many(left.count if of_all else left.grave, "limit")
-        return f"{asked}. {capital(of_all + limits)} can void {'it, too' if yours.grave else 'the promise'}."
+        return f"{asked}. {capital(of_all + limits)} can void {'it too' if yours.grave else 'the promise'}."
     return f"{asked}. {capital(grave)} can void {'it' if yours.grave else 'the promise'} whatever you answer."
 
 

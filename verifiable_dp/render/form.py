@@ -68,5 +68,5 @@ def write(path: Path) -> Path:
         If there is something at `path` already, or it cannot be written.
     """
     if path.exists() or path.is_symlink():
-        raise InputError(f"path: {str(path)!r} already exists; it is not overwritten")
+        raise InputError(f"path: {str(path)!r} already exists; we do not overwrite it")
     return files.write_text(path, render())

@@ -98,4 +98,4 @@ def _lines(outcome: TestOutcome, *more: str) -> str:
     return "\n".join(map(_writable, [f"result: {outcome.message}", *details]))
 
 
-JUNIT = Rendering("junit", lambda shown: to_junit(shown.record))
+JUNIT = Rendering("junit", lambda shown: to_junit(shown.record), ending=".xml")

@@ -118,5 +118,5 @@ def _compared(found: Check) -> JsonDict:
     }
 
 
-MARKDOWN = Rendering("markdown", lambda shown: to_markdown(shown.record, shown.around))
+MARKDOWN = Rendering("markdown", lambda shown: to_markdown(shown.record, shown.around), ending=".md")
 DPIA = Rendering("dpia", lambda shown: (to_dpia_page if shown.page else to_dpia)(shown.record, shown.around))

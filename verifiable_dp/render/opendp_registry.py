@@ -127,4 +127,4 @@ def _scalar(value: object) -> Markup:
     return page.ours(_UNWRITABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written))
 
 
-OPENDP = Rendering("opendp", lambda shown: to_opendp(shown.record))
+OPENDP = Rendering("opendp", lambda shown: to_opendp(shown.record), ending=".yaml")

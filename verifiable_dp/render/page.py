@@ -274,7 +274,7 @@ def render(record: Record, *, drawn: bool = True, around: summary_card.Around = 
     drawn
         Whether there are plots; without them it takes a fraction of the time.
     around
-        What lies beside the record; the page of a record alone says nothing of it.
+        What lies next to the record; the page of a record alone says nothing of it.
 
     Returns
     -------
@@ -410,7 +410,7 @@ def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str
 
 @dataclass(frozen=True)
 class Beside:
-    """What lies beside the records that an index lists.
+    """What lies next to the records that an index lists.
 
     Attributes
     ----------
@@ -573,5 +573,5 @@ def _facets(record: Record) -> dict[str, str]:
     }
 
 
-HTML = Rendering("html", lambda shown: render(shown.record, around=shown.around), linked=True)
+HTML = Rendering("html", lambda shown: render(shown.record, around=shown.around), linked=True, ending=".html")
 PACK = Rendering("pack", lambda shown: render_pack(shown.record, shown.around))

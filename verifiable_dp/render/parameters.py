@@ -46,8 +46,8 @@ def apart(record: Record) -> str:
         for one, lead in zip(found, leads, strict=False)
     ]
     return (
-        f"{words.measured(record)} was measured with other parameters: {', '.join(named)}, unless a check "
-        "names its own. This says nothing about the audited parameters."
+        f"{words.measured(record)} was measured with different parameters: {', '.join(named)}, unless a "
+        "check states its own. This says nothing about the audited parameters."
     )
 
 

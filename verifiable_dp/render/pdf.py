@@ -72,4 +72,4 @@ def _footer(record: Record, around: summary_card.Around) -> str:
     return "".join(c for c in f"{record.digest}; {signed}" if c.isalnum() or c in " :;,.-")
 
 
-PDF = Rendering("pdf", lambda shown: to_pdf(shown.record, shown.around))
+PDF = Rendering("pdf", lambda shown: to_pdf(shown.record, shown.around), ending=".pdf")

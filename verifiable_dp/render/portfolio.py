@@ -265,6 +265,6 @@ def write(
     """
     found = find(folder)
     if not found.records and not found.broken:
-        raise InputError(f"folder: no record below {str(found.folder)!r}")
+        raise InputError(f"folder: no record found in {str(found.folder)!r}")
     place = found.folder / "index.html" if out is None else Path(out)
     return write_text(place, page(found, place, keys=keys)), found

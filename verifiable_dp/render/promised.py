@@ -32,7 +32,7 @@ def promise(record: Record) -> str:
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     person = "; whether that is a person is not stated" if _event(record) == "entry" else ", not a person"
     if claim.protects in (Protected.REWARD_CENTRAL, Protected.REWARD_JOINT):
-        person = ", not contexts, not a person"
+        person = ", but not contexts or a person"
     one = f" It {verb} one {_event(record)}{person}." if _of_one(claim) else ""
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."

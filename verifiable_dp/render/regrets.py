@@ -78,11 +78,9 @@ def _bounds(record: Record) -> str:
     derived = [bool(source.note) or source.basis in _AGREED for source in sources]
     if all(derived) and derived:
         return "our bounds"
-    return (
-        f"the stated bounds ({sum(derived)} of {len(derived)} are partly our own)"
-        if any(derived)
-        else _THEOREMS
-    )
+    are = "is" if sum(derived) == 1 else "are"
+    ours = f"the stated bounds ({sum(derived)} of {len(derived)} {are} partly our own)"
+    return ours if any(derived) else _THEOREMS
 
 
 def agreeing(record: Record, bounds: str = "") -> str:

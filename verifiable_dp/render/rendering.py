@@ -55,9 +55,12 @@ class Rendering:
         Whether its links lead to what lies beside where it is written.
     takes_url
         Whether it names the run of CI.
+    ending
+        Of the names of files that are written in it where ``--to`` is not given; empty: it must be.
     """
 
     name: str
     make: Callable[[Shown], str | bytes]
     linked: bool = False
     takes_url: bool = False
+    ending: str = ""

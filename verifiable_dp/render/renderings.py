@@ -32,6 +32,23 @@ def rendering(to: str) -> Rendering:
     return plugins.registered(GROUP, to, Rendering)
 
 
+def form_of(path: Path) -> str:
+    """The form in which a file of this name is written.
+
+    Raises
+    ------
+    InputError
+        If the name does not say it.
+    """
+    endings = {found.ending: to for to in formats() if (found := rendering(to)).ending}
+    if path.suffix.lower() not in endings:
+        raise InputError(
+            f"--to must be given for {str(path)!r}: one of {', '.join(formats())}; only {', '.join(endings)} "
+            "at the end of a name say which"
+        )
+    return endings[path.suffix.lower()]
+
+
 def render(
     path: str | Path, to: str, *, url: str = "", out: Path | None = None, keys: KeyRing | None = None
 ) -> bytes:
@@ -49,7 +66,7 @@ def render(
         Where it will be written, from which a page's links lead. Without it, and in another folder than the
         record's, a page links no other file.
     keys
-        With which the signature beside the record is checked.
+        With which the signature next to the record is checked.
 
     Raises
     ------

@@ -118,4 +118,4 @@ def _location(file: str, line: int, ours: bool) -> JsonDict:
     return {"physicalLocation": location}
 
 
-SARIF = Rendering("sarif", lambda shown: to_sarif(shown.record))
+SARIF = Rendering("sarif", lambda shown: to_sarif(shown.record), ending=".sarif")

@@ -16,7 +16,7 @@ from verifiable_dp.render.summary_card import Around
 
 _PAGES = (
     ("all records", "index.html"),
-    ("errata of the papers", "errata.html"),
+    ("errata in the papers", "errata.html"),
     ("papers, item by item", "papers.html"),
 )
 
@@ -28,7 +28,7 @@ def address(path: Path, page: Path) -> str:
 
 
 def of(path: Path, record: Record, page: Path | None = None, signed: SignatureState | None = None) -> Around:
-    """What lies beside the record at `path`: in its folder, and in the one above, where reports have theirs.
+    """What lies next to the record at `path`: in its folder, and in the one above, where reports have theirs.
 
     It adds links, and words on a signature file; what the record concludes is in the record alone.
 
@@ -45,7 +45,7 @@ def of(path: Path, record: Record, page: Path | None = None, signed: SignatureSt
     """
     above = path.resolve().parent.parent
     if page and page.resolve().parent != path.resolve().parent:
-        page = None  # who is given it has nothing that lies beside the record
+        page = None  # who is given it has nothing that lies next to the record
     links = [("the record as JSON", path)] if page else []
     if page and path.parent.parent != path.parent:
         links += [(said, above / name) for said, name in _PAGES if (above / name).is_file()]

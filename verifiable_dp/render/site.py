@@ -87,12 +87,12 @@ def write(
     """
     source, place = Path(folder), Path(out)
     if place.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"out: {str(place)!r} is inside the folder of reports, and would become part of it")
+        raise InputError(f"out: {str(place)!r} is inside the report folder, and would become part of it")
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InputError(f"out: {str(place)!r} is not an empty folder")
     found = portfolio.find(source)
     if not found.records and not found.broken:
-        raise InputError(f"folder: no record below {str(source)!r}")
+        raise InputError(f"folder: no record found in {str(source)!r}")
     make_folder("out", place)
     here = _copied(found, place)
     made = docs.read(documents, source) if documents else []

@@ -7,6 +7,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import TREE
 from verifiable_dp.render.intoto import run_of, sha256_of, statement
 from verifiable_dp.render.rendering import Rendering
+from verifiable_dp.targets.process import PROGRAM
 
 PREDICATE = "https://slsa.dev/provenance/v1"
 PACKAGE = "pkg:pypi/verifiable-dp"
@@ -30,7 +31,7 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
     Raises
     ------
     InputError
-        If the record holds no request, as that of an older version or of a re-run.
+        If the record holds no request, as that of an older version or of a rerun.
 
     Source
     ------
@@ -42,7 +43,7 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
         raise InputError("to: slsa needs a record that contains its request; audit again with this version")
     request = asked.as_dict()
     files = [
-        {"uri": f"file:{path}", "digest": {"sha256": found}}
+        {"uri": f"file:{path.removeprefix(PROGRAM)}", "digest": {"sha256": found}}
         for path, found in request["target"]["files"].items()
         if path != TREE
     ]

@@ -57,7 +57,7 @@ def strength(record: Record) -> Strength:
     if not record.checks:
         return Strength("Privacy was not audited.", "none")
     if record.verdict == "refuted":
-        return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
+        return Strength(f"Not relevant here: a counterexample decides{_sampled(record)}.", "none")
     found = decision(record)
     missed, ratio, claim = found.passed, found.ratio, record.claimed.epsilon
     sizes = [size for _, size in missed if size is not None]
@@ -76,7 +76,7 @@ def strength(record: Record) -> Strength:
         alone = f"but the tests of the premises missed {faults}" if missed else f"the tests alone {caught}"
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
-    leak = f"less noise{batches}" if record.power else "a loss at the event tested"
+    leak = f"less noise{batches}" if record.power else "a loss at the tested event"
     exact = record.power is None or record.power.by in ("exact", "shuffle")
     alone = "" if exact else "by samples alone, "
     mark = f"{alone}{leak} is caught at epsilon {digits(ratio * claim)} or more"

@@ -41,9 +41,9 @@ class Around:
     links
         Words and relative address of each page or file beside it.
     signature
-        What is known of the signature file beside the record, which a page does not check; None without one.
+        What is known of the signature file next to the record, which a page does not check; None without one.
     prices
-        Regret against epsilon in a study beside it (`studied.over_epsilon`), with its `link`; None if none.
+        Regret against epsilon in a study next to it (`studied.over_epsilon`), with its `link`; None if none.
     errata
         Of a listing as printed: the name, what it is about and the relative address of each erratum.
     """

@@ -117,7 +117,9 @@ def run(
     validate.integer("seed", seed, least=0)
     validate.probability("level", level)
     if len({target.name for target in targets}) < len(targets) or len(audits) != len(targets):
-        raise InputError("targets must have distinct names, and audits must hold a number for each of them")
+        raise InputError(
+            "targets must have distinct names, and audits must contain a number for each of them"
+        )
     tasks, owner, first = [], [], 0
     for target, count in zip(targets, audits, strict=True):
         for start in range(0, count, _SHARD):

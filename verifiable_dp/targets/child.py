@@ -30,7 +30,7 @@ from verifiable_dp.core import engine, paths, plugins, watch
 from verifiable_dp.core.steering import WITHHELD, environment_of_ours, steering, withheld
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
-from verifiable_dp.targets import guard, keeping, opened, variables
+from verifiable_dp.targets import guard, keeping, loaded, opened, variables
 from verifiable_dp.targets.cage import Caged, Walls
 from verifiable_dp.targets.line import (
     ChildLine,
@@ -161,7 +161,7 @@ def served(
             made = conduct(questions)
             questions.close()
     except EndedError as error:
-        raise InputError(str(error) or f"target: {how_ended(line.status)}; nothing was concluded") from None
+        raise InputError(str(error) or f"target: {how_ended(line.status)}; there is no verdict") from None
     return made, told(questions.ended, line.status)
 
 
@@ -300,6 +300,7 @@ def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     os.environ[watch.NAME] = given.calls.place
     _OPENED.append(opened.begin(given.caged.root, sys._getframe(), walls, given.caged.tracked))
     variables.listen(_WITHHELD)
+    loaded.hear_path()
     return given.task(to_parent)
 
 

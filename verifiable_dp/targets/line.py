@@ -411,7 +411,7 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 def told(found: list[JsonDict], status: int | None) -> JsonValue:
     """The answer; what else a child may have told is raised."""
     if not found:
-        raise InputError(f"target: {how_ended(status)}; nothing was concluded")
+        raise InputError(f"target: {how_ended(status)}; there is no verdict")
     message, *more = found
     if more or len(message) != 1:
         raise InputError("target: its process sent more than one verdict, or none that we can read")

@@ -14,16 +14,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from verifiable_dp.core.filled import note_placed
-from verifiable_dp.core.validate import (
-    Foreign,
-    Function,
-    InputError,
-)
+from verifiable_dp.core.validate import Foreign, Function, InputError
 from verifiable_dp.targets.source import code_of
 
 
 def names(thing: object) -> bool:
-    """Whether `thing` is what its module has under its name, so that a re-run in another process finds it."""
+    """Whether `thing` is what its module has under its name, so that a rerun in another process finds it."""
     found: Foreign = sys.modules.get(str(getattr(thing, "__module__", "")))
     for part in str(getattr(thing, "__qualname__", "")).split("."):
         found = getattr(found, part, None)

@@ -7,11 +7,16 @@ has to be what its path finds, once and in one place, and has to be there: code 
 from __future__ import annotations
 
 import ast
+import functools
+import importlib
 import importlib.util
 import os
 import sys
+import sysconfig
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -33,9 +38,9 @@ def check() -> None:
         If a file is loaded under two names, a module is not the one that its name finds, or it is installed
         and the repository has another version of it.
     """
-    names = dict[str, str]()
+    names, real = dict[str, str](), functools.cache(os.path.realpath)  # there are thousands, in few folders
     for name, module in [*sys.modules.items()]:
-        file = _file_of(module)
+        file = _file_of(module, real)
         if not file or name == "__main__" or is_installed(file):
             if file and name.partition(".")[0] not in (_OURS, "__main__") and not paths.of_python(file):
                 _compare_installed(name, file)
@@ -57,14 +62,90 @@ def check() -> None:
         _alone(f"the code imports {wanted}", wanted, [])
 
 
+class _Path(list[str]):
+    """The path on which modules are found, which hears code look into it.
+
+    Its first folder is that of the program that was started, which here is ours.
+    """
+
+    def __getitem__(self, index: Foreign) -> Foreign:
+        """As of any list."""
+        if not isinstance(index, slice):
+            _note_path()
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[str]:
+        """As of any list."""
+        _note_path()
+        return super().__iter__()
+
+
+def _note_path() -> None:
+    root, found = opened.here()
+    file = sys._getframe(2).f_code.co_filename
+    if root and not (is_installed(file) or paths.of_python(file)):
+        found["./sys.path"] = opened.BESIDE
+
+
+def hear_path() -> None:
+    """Note from now on that code asks in which folders modules are looked for."""
+    sys.path = _Path(sys.path)
+
+
+def forget() -> None:
+    """Forget modules that are not installed, so that code that is loaded now reads their files, and is heard.
+
+    For a process that is a copy of the one that asks: what that has imported may since have changed, in
+    memory or in its file. What this program itself needs stays: NumPy cannot be loaded twice.
+    """
+    importlib.invalidate_caches()
+    tops = {name.partition(".")[0] for name in sys.modules} - {"__main__", *paths.REQUIRED}
+    others = {top for top in tops if _is_found_elsewhere(top)}
+    theirs = {name for name, one in [*sys.modules.items()] if _is_theirs(one)}
+    for name in [*sys.modules]:
+        top = name.partition(".")[0]
+        if top in others or (top in tops and name in theirs):
+            del sys.modules[name]
+
+
+def ran_before() -> str:
+    """A file of no library that has run here, of whose changes nobody knows: of a script, tests, a notebook.
+
+    Empty if this process is a command of ours, and has run nothing else.
+    """
+    main = sys.modules["__main__"]
+    place = os.path.realpath(vars(main).get("__file__") or os.curdir)
+    scripts = {os.path.realpath(sysconfig.get_path("scripts", one)) for one in sysconfig.get_scheme_names()}
+    scripts.add(os.path.realpath(os.path.dirname(sys.executable)))
+    if not (paths.of_command() and (is_installed(place) or os.path.dirname(place) in scripts)):
+        return place
+    others = (one for one in [*sys.modules.values()] if one is not main and _is_theirs(one))
+    return next((str(vars(one).get("__file__") or next(iter(one.__path__))) for one in others), "")
+
+
+def _is_found_elsewhere(name: str) -> bool:
+    """Whether an import would find what is not installed, in the place of what was loaded."""
+    with suppress(Exception):  # whatever a finder makes of a name
+        for finder in (BuiltinImporter, FrozenImporter, PathFinder):
+            if (spec := finder.find_spec(name)) is not None:
+                place = spec.origin if spec.has_location else None
+                return place is not None and not is_installed(os.path.abspath(place))
+    return False
+
+
+def _is_theirs(module: object) -> bool:
+    known = vars(module) if isinstance(module, ModuleType) else {}
+    places = [known["__file__"]] if known.get("__file__") else [*known.get("__path__", ())]
+    return bool(places) and not any(is_installed(os.path.abspath(one)) for one in places)
+
+
 def _compare_installed(name: str, file: str) -> None:
     """Refuse an installed module of which the repository has another version, as after a change of it.
 
     One that is the same counts as a file that the code reads: it may change later.
     """
-    form = Path(*name.split("."))
-    form = form / "__init__.py" if Path(file).name == "__init__.py" else form.with_suffix(".py")
-    for place in map(Path, opened.copies(form.as_posix())):
+    end = "/__init__.py" if os.path.basename(file) == "__init__.py" else ".py"
+    for place in map(Path, opened.copies(name.replace(".", "/") + end)):
         if place.read_bytes() != Path(file).read_bytes():
             raise InputError(
                 f"target: {name} is loaded from {file!r}, where it is installed, and {str(place)!r} in the "
@@ -133,9 +214,13 @@ def _package_of(name: str) -> str:
     return str(getattr(sys.modules.get(name), "__package__", "") or "")
 
 
-def _file_of(module: object) -> str:
+def _file_of(module: object, real: Callable[[str], str] = os.path.realpath) -> str:
+    """The file of a module without links; `real` says what a folder is without them."""
     file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
-    return os.path.realpath(file) if isinstance(file, str) else ""
+    if not isinstance(file, str) or os.path.islink(file):
+        return os.path.realpath(file) if isinstance(file, str) else ""
+    folder, name = os.path.split(file)
+    return os.path.normpath(os.path.join(real(folder), name))
 
 
 def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:

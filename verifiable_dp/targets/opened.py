@@ -1,9 +1,8 @@
 """Which files of a folder code reads or imports while it runs, by their digests.
 
-What is imported by a computed name, and data that are read, is not found by reading the code. Python tells of
-each file that it opens. It does not tell what other programs or worker processes open, nor libraries by code
-that is not Python's, nor what the system says of files without opening them: their names, sizes, rights and
-dates, and where links lead.
+What is imported by a computed name, and data that are read, is not found by reading the code. Python tells
+of each file that it opens, and `core.looked` of those that code asks for without opening them. Neither tells
+what other programs or worker processes ask for, nor libraries by code that is not Python's.
 """
 
 from __future__ import annotations
@@ -18,13 +17,14 @@ import sysconfig
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder, all_suffixes
+from importlib.machinery import all_suffixes
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 
-from verifiable_dp.core import files, paths
+from verifiable_dp.core import files, looked, paths
 from verifiable_dp.core.engine import Passed
 from verifiable_dp.core.pinned_source import within
+from verifiable_dp.evidence.origins import WRITABLE
 from verifiable_dp.targets import folders
 from verifiable_dp.targets.asker import OURS as _OURS
 from verifiable_dp.targets.asker import Asker, is_installed
@@ -42,17 +42,20 @@ _EVENTS = {
     "os.rename": 0,
     "os.chdir": 0,
     "os.getxattr": 0,
+    **dict.fromkeys(("os.stat", "os.lstat", "os.access", "os.readlink"), 0),  # see `core.looked`
 }
+_LOOKS = ("os.stat", "os.lstat", "os.access", "os.readlink", *folders.LISTS)  # which open nothing
 # Which arguments of an event name what is changed; and events of a process that reaches for others.
 _CHANGES = {
     **dict.fromkeys(("os.mkdir", "os.rmdir", "os.remove", "os.truncate", "os.chmod", "os.utime"), (0,)),
-    **dict.fromkeys(("os.chown", "os.setxattr", "os.removexattr"), (0,)),
+    **dict.fromkeys(("os.chown", "os.setxattr", "os.removexattr", "os.mkfifo", "os.mknod"), (0,)),
     "os.rename": (0, 1),
     "os.link": (1,),
     "os.symlink": (1,),
 }
 _REACHES = ("socket.__new__", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
-_HEARD = {*_EVENTS, *_CHANGES, *_REACHES, *folders.LISTS}
+_TERMINALS = ("os.openpty", "os.forkpty")
+_HEARD = {*_EVENTS, *_CHANGES, *_REACHES, *folders.LISTS, *_TERMINALS}
 _CODE = tuple(all_suffixes())  # of files of modules: those from elsewhere are in no commit
 _BESIDE = ("os.getxattr",)  # what is read there is not in the file
 _FROM_FOLDERS = ("os.link", "os.rename")  # and `os.open`: a path may begin in a folder that is open
@@ -76,7 +79,8 @@ MISSED = (
 )  # of no file: what the code did not get here, and may get elsewhere
 RELATIVE = "b" * 64  # of a path, as the code gave it, that leads elsewhere in another current folder
 VARIABLE = "./$"  # before the name of one
-_NETWORK = "network"
+_NETWORK, _TERMINAL = "network", "terminal"
+_IMPORTS = "<frozen importlib"
 _ONLY_READ = ("mode=ro", "mode=memory", "immutable=1")  # in the address of a database
 
 
@@ -119,6 +123,7 @@ def begin(
     if root and not _Listening.begun:
         _Listening.begun = True
         sys.addaudithook(_hear)
+    looked.listen(_hear)
     if root and _NotFound not in sys.meta_path:
         sys.meta_path[:] = [_Asked, *sys.meta_path, _NotFound]
     return _Listening.found
@@ -134,6 +139,7 @@ def noted(root: str, walls: Walls | None = None, tracked: Collection[str] = ()) 
         yield begin(root, sys._getframe(2), walls, tracked)
     finally:
         note_failed()
+        looked.end()
         _Listening.root, _Listening.base = "", None
 
 
@@ -257,8 +263,10 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
         with suppress(OSError, TypeError, ValueError, KeyError):
             _note_refused(event, given, sys._getframe(1))
             _Listening.made.hear(event, given)
-            if event in folders.LISTS:
-                _note_listed(given[0], sys._getframe(1))
+        if event in _LOOKS:
+            with suppress(OSError, TypeError, ValueError):
+                _note_look(event, given, sys._getframe(1))
+            return
         place = given[_EVENTS[event]] if event in _EVENTS else None
         if isinstance(place, int | None) or (event == "open" and given[2] & _ACCESS == os.O_WRONLY):
             return
@@ -266,7 +274,8 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
             if not _for_us():
                 if _is_relative(event, os.fsdecode(place)):
                     _Listening.found[f"././{os.fsdecode(place)}"] = RELATIVE
-                _note_beside(os.fsdecode(place), event)
+                if event == "open":
+                    _note_beside(os.fsdecode(place))
                 if event in ("open", "sqlite3.connect") and not (event == "open" and given[2] & os.O_EXCL):
                     _note_outside(os.fsdecode(place))
                 for one in _places(event, os.fsdecode(place), event == "open" and given[1] is None):
@@ -278,6 +287,47 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
                     _Listening.found[f"./{os.fsdecode(place)}"] = NOWHERE
     finally:
         del _Listening.busy.here
+
+
+def _note_look(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:
+    """Note what the code learns about a file, or a folder, without opening it.
+
+    Whether there is one and of what size is in what it is; dates and rights are not.
+    """
+    if event in folders.LISTS:
+        _note_listed(given[0], frame)
+        return
+    if isinstance(given[0], int) or not _looks(frame):
+        return
+    place, by = os.fsdecode(given[0]), looked.called(frame)
+    if by in looked.WAYS:
+        for link in files.way(place)[0]:
+            _put(link, "/")
+        return
+    _note_outside(place)
+    if _is_relative("open", place) and not given[2]:
+        _Listening.found[f"././{place}"] = RELATIVE
+    _note_beside(place)
+    for one in _places(event, place, bool(given[2])):
+        _note(one, listed=True)
+    if by in looked.DATES and event in ("os.stat", "os.lstat"):
+        _Listening.found[f"./{place}"] = NOWHERE
+
+
+def _looks(frame: FrameType | None) -> bool:
+    """Whether the code asks, itself or through a library: no import, and not what we or a library begin."""
+    library = False
+    while frame is not None and frame is not _Listening.base:
+        file = frame.f_code.co_filename
+        ours = file.startswith(_OURS) and not looked.stands(frame)
+        if file.startswith(_IMPORTS) or (ours and not library):
+            return False
+        if not (ours or looked.stands(frame) or file == "<string>" or paths.of_python(file)):
+            if not is_installed(file):
+                return True
+            library = True
+        frame = frame.f_back
+    return frame is None and not library
 
 
 def _is_relative(event: str, place: str) -> bool:
@@ -293,6 +343,7 @@ def _note_outside(place: str) -> None:
     inside = there.startswith(os.path.join(_Listening.root, "")) and (
         os.path.isfile(there) or _is_not_a_file(there)
     )
+    inside = inside or os.path.join(_Listening.root, "").startswith(os.path.join(there, ""))
     known = inside or is_installed(there) or there == os.devnull
     if known or not _by_code(sys._getframe(2)):
         return
@@ -305,13 +356,17 @@ def _note_outside(place: str) -> None:
 
 
 def _note_listed(given: Passed, frame: FrameType) -> None:
-    """Note a folder of which the code learns the names of its files, as a file made of these."""
+    """Note a folder of which the code learns the names of its files, as a file made of these.
+
+    A file in it that git does not track is noted, too.
+    """
     named = os.path.join(_HANDLES, str(given)) if isinstance(given, int) else os.fsdecode(given or os.curdir)
     links, place = files.way(named)
-    asker = Asker.of(frame, _Listening.base)
     if place in _Listening.made or is_installed(place):
         return
-    if asker.asks(lambda text: folders.lists(text, place)):
+    if _looks(frame):
+        _note_outside(named)
+    if Asker.of(frame, _Listening.base).asks(lambda text: folders.lists(text, place)):
         if not isinstance(given, int) and _is_relative("open", named):
             _Listening.found[f"././{named}"] = RELATIVE
         for link in links:
@@ -319,6 +374,10 @@ def _note_listed(given: Passed, frame: FrameType) -> None:
         name = _name(os.path.join(place, folders.ALL))
         known = NOWHERE if name.startswith("../") else folders.digest(place) or ABSENT
         _Listening.found.setdefault(name, known)
+        inside = (one.path for one in os.scandir(place) if one.is_file()) if _Listening.tracked else ()
+        for file in inside:
+            if _name(file) not in _Listening.tracked.get(os.path.basename(file), ()):
+                _note(file)
 
 
 def _by_library(place: str, frame: FrameType | None) -> bool:
@@ -334,10 +393,10 @@ def outside() -> str:
     return _Listening.outside if _Listening.root else ""
 
 
-def _note_beside(place: str, event: str) -> None:
+def _note_beside(place: str) -> None:
     """Note what the code wants to open, and what is not, where it takes the program that runs to lie."""
     folders = (os.path.dirname(sys.executable), sysconfig.get_path("scripts"))
-    if event == "open" and os.path.isabs(place) and not os.path.lexists(place):
+    if os.path.isabs(place) and not os.path.lexists(place):
         beside = os.path.dirname(place)
         if (beside in folders or f"{beside}{os.sep}" in _OURS) and _by_code(sys._getframe(2)):
             _Listening.found[f"./{os.path.basename(place)}"] = BESIDE
@@ -372,16 +431,20 @@ def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> No
         # A socket that is there already, as one of a pair, has a number.
         wraps = event == "socket.__new__" and frame.f_locals.get("fileno") is not None
         barred = [_NETWORK] if walls.offline and not wraps else []
+    elif event in _TERMINALS:
+        barred = [_TERMINAL] if walls.written is not None else []
     else:
         writes = event in _CHANGES or (
-            event == "open" and bool(given[2] & (_ACCESS | os.O_CREAT | os.O_TRUNC))
+            (event == "open" and bool(given[2] & (_ACCESS | os.O_CREAT | os.O_TRUNC)))
+            or (event == "os.access" and bool(given[1] & os.W_OK))
         )
         named = [given[at] for at in _CHANGES.get(event, (_EVENTS.get(event, 0),))]
         places = [os.fsdecode(one) for one in named if not isinstance(one, int | None)]
         if event == "sqlite3.connect":  # it writes when it is asked to, of which nothing tells
             writes = not any(word in places[0] for word in _ONLY_READ)
             places = [one for one in map(folders.unquoted, places) if one not in ("", ":memory:")]
-        barred = [_name(one) for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
+        kind = WRITABLE if event == "sqlite3.connect" and writes else ""
+        barred = [_name(one) + kind for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
     if barred and _by_code(frame):
         _Listening.found |= {f"./{one}": REFUSED for one in barred}
 
@@ -491,53 +554,6 @@ def _put(place: str, ending: str = "") -> None:
                 found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
 
 
-def forget() -> None:
-    """Forget modules that are not installed, so that code that is loaded now reads their files, and is heard.
-
-    For a process that is a copy of the one that asks: what that has imported may since have changed, in
-    memory or in its file. What this program itself needs stays: NumPy cannot be loaded twice.
-    """
-    importlib.invalidate_caches()
-    tops = {name.partition(".")[0] for name in sys.modules} - {"__main__", *paths.REQUIRED}
-    others = {top for top in tops if _is_found_elsewhere(top)}
-    theirs = {name for name, one in [*sys.modules.items()] if _is_theirs(one)}
-    for name in [*sys.modules]:
-        top = name.partition(".")[0]
-        if top in others or (top in tops and name in theirs):
-            del sys.modules[name]
-
-
-def ran_before() -> str:
-    """A file of no library that has run here, of whose changes nobody knows: of a script, tests, a notebook.
-
-    Empty if this process is a command of ours, and has run nothing else.
-    """
-    main = sys.modules["__main__"]
-    place = os.path.realpath(vars(main).get("__file__") or os.curdir)
-    scripts = {os.path.realpath(sysconfig.get_path("scripts", one)) for one in sysconfig.get_scheme_names()}
-    scripts.add(os.path.realpath(os.path.dirname(sys.executable)))
-    if not (paths.of_command() and (is_installed(place) or os.path.dirname(place) in scripts)):
-        return place
-    others = (one for one in [*sys.modules.values()] if one is not main and _is_theirs(one))
-    return next((str(vars(one).get("__file__") or next(iter(one.__path__))) for one in others), "")
-
-
-def _is_found_elsewhere(name: str) -> bool:
-    """Whether an import would find what is not installed, in the place of what was loaded."""
-    with suppress(Exception):  # whatever a finder makes of a name
-        for finder in (BuiltinImporter, FrozenImporter, PathFinder):
-            if (spec := finder.find_spec(name)) is not None:
-                place = spec.origin if spec.has_location else None
-                return place is not None and not is_installed(os.path.abspath(place))
-    return False
-
-
-def _is_theirs(module: object) -> bool:
-    known = vars(module) if isinstance(module, ModuleType) else {}
-    places = [known["__file__"]] if known.get("__file__") else [*known.get("__path__", ())]
-    return bool(places) and not any(is_installed(os.path.abspath(one)) for one in places)
-
-
 def _for_us() -> bool:
     """Whether this program opens a file by itself: no code that it runs has called for that.
 
@@ -570,10 +586,9 @@ def _compiled(file: str) -> frozenset[CodeType]:
 
 def _made_here() -> Iterator[CodeType]:
     """Code of methods that were generated for classes of this package, before any other code runs."""
-    for name, module in [*sys.modules.items()]:
-        if name.startswith(_PACKAGE):
-            for kind in [one for one in vars(module).values() if isinstance(one, type)]:
-                for member in [*vars(kind).values()]:
-                    code = getattr(member, "__code__", None)
-                    if isinstance(code, CodeType) and code.co_filename == "<string>":
-                        yield code
+    modules = [module for name, module in [*sys.modules.items()] if name.startswith(_PACKAGE)]
+    for kind in {one for module in modules for one in [*vars(module).values()] if isinstance(one, type)}:
+        for member in [*vars(kind).values()]:
+            code = getattr(member, "__code__", None)
+            if isinstance(code, CodeType) and code.co_filename == "<string>":
+                yield code

@@ -364,7 +364,7 @@ def notes(player: Player, setting: Setting, environment: Environment | Populatio
     table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
     first = _arms(sampler, table, 0)
     if not np.array_equal(first, _arms(sampler, table, 0)):
-        return ["not repeatable: the same generator gave different actions, so a re-run may differ"]
+        return ["not repeatable: the same generator gave different actions, so a rerun may differ"]
     other = rewards(environment, setting.horizon, generator(key_of(seed, _UNEARNED), 0))
     rounds = np.arange(setting.horizon)
     other[rounds, first] = table[rounds, first]

@@ -14,12 +14,7 @@ from verifiable_dp.core.contexts import Unfolding
 from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.outputs import arms
-from verifiable_dp.core.validate import (
-    FloatArray,
-    Foreign,
-    Function,
-    IntArray,
-)
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, IntArray
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE

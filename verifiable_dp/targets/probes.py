@@ -7,11 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from verifiable_dp.core.validate import (
-    FloatArray,
-    Foreign,
-    IntArray,
-)
+from verifiable_dp.core.validate import FloatArray, Foreign, IntArray
 from verifiable_dp.targets.far import is_process
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.releases import ReleaseSampler
@@ -110,5 +106,5 @@ def _notes(repeatable: bool, carried: bool = False) -> tuple[str, ...]:
         return (CARRIED,)
     return (
         "not repeatable: the same generator gave different outputs; the target keeps state between runs or "
-        "draws from another source, so a re-run may give different counts",
+        "draws from another source, so a rerun may give different counts",
     )

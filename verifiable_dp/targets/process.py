@@ -48,7 +48,14 @@ _DRAWS = 8192  # draws of a mechanism in a request
 _LARGEST = 1 << 28  # bytes of a line
 _QUOTED = 80  # characters of a line that an error quotes
 _OURS = (watch.NAME, watch.CAGED, plugins.ALLOWED)  # variables of the process of a target
+PROGRAM = "$"  # before the name of a program, among the digests of files that run
+_SCRIPTS, _LONGEST_PATH = 4, 4096  # scripts of which one runs the other; characters of a first line
 _GRACE = 0.5  # seconds that a process has to end by itself
+_LATE = (
+    "it must answer each line that it reads with one line, and flush its output; if it needs longer, allow "
+    "more with --exec-timeout SECONDS (in Python Exec(command, SECONDS))"
+)
+_ENDED = "it must go on reading until its input ends; start it by hand and give it a request to see why"
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,24 @@ class Exec:
         if _INTERPRETER.fullmatch(Path(first).name):
             return () if ours and _is_script(program) else _run_by(Path(first).name, others)
         return (program,) if ours and program.is_file() and not _of_environment(program) else ()
+
+    @property
+    def programs(self) -> dict[str, str]:
+        """SHA-256 of the other programs that the system starts for it, by `PROGRAM` and their names.
+
+        Those are the first word's, and interpreters that scripts name, as they are found now.
+        """
+        found, word = dict[str, str](), self.arguments[0]
+        files = {one.resolve() for one in self.files}
+        for _ in range(_SCRIPTS):
+            place = shutil.which(word, path=environment_of_targets().get("PATH")) if word else None
+            if place is None:
+                break
+            program = Path(place).resolve()
+            if program not in files:
+                found[f"{PROGRAM}{program.name}"] = hashlib.sha256(program.read_bytes()).hexdigest()
+            word = _interpreter(program)
+        return found
 
     @property
     def file(self) -> Path | None:
@@ -162,13 +187,36 @@ def _is_script(file: Path) -> bool:
         return content.read(2) == b"#!"
 
 
+def _interpreter(file: Path) -> str:
+    """What the first line of a script names to run it; empty of any other program."""
+    if not _is_script(file):
+        return ""
+    with file.open("rb") as content:
+        words = content.readline(_LONGEST_PATH).decode("utf-8", "replace").removeprefix("#!").split()
+    by_name = words[:1] and Path(words[0]).name == "env"
+    plain = (word for word in words[1:] if word[0] != "-" and "=" not in word)
+    return next(plain, "") if by_name else "".join(words[:1])
+
+
 def _of_environment(file: Path) -> bool:
     """Whether it is a program of a virtual environment, which is installed."""
     return (file.parent.parent / "pyvenv.cfg").is_file()
 
 
 class _LostError(Exception):
-    """The process ended or did not answer in time; it may be started again."""
+    """The process ended or did not answer in time; it may be started again.
+
+    Parameters
+    ----------
+    how
+        What it did.
+    advice
+        What to do if it does so again.
+    """
+
+    def __init__(self, how: str, advice: str) -> None:
+        super().__init__(how)
+        self.advice = advice
 
 
 class _Child:
@@ -249,17 +297,17 @@ class _Child:
                     return answer
                 searched = len(self._received)
                 if searched > _LARGEST:
-                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without an end of line")
+                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without a line break")
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise _LostError(f"gave no answer within {self._command.timeout:g} seconds")
+                    raise _LostError(f"did not answer within {self._command.timeout:g} seconds", _LATE)
                 for key, _ in self._selector.select(left):
                     if key.fileobj is self._in:
                         pending = self._write(pending)
                     elif key.fileobj is self._err:
                         self._drain()
                     elif not self._receive():
-                        raise _LostError(self._ending())
+                        raise _LostError(self._ending(), _ENDED)
         finally:
             if self._process.returncode is None and self._in in self._selector.get_map():
                 self._selector.unregister(self._in)
@@ -356,7 +404,7 @@ class _Pool:
             try:
                 child = self._start()
             except _LostError as error:
-                raise InputError(f"exec: the process {error}") from None
+                raise InputError(f"exec: the process {error}; {error.advice}") from None
             with self._lock:
                 self._idle.append(child)
         assert self._ready is not None
@@ -373,7 +421,9 @@ class _Pool:
             self.restarted = lost  # what ends each time on such a request is refused
             return answer
         except _LostError as error:
-            raise InputError(f"exec: the process {error} (we made the request twice)") from None
+            raise InputError(
+                f"exec: the process {error} (we made the request twice); {error.advice}"
+            ) from None
 
     def _ask(self, *request: Given) -> JsonDict:
         with self._lock:

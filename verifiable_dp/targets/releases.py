@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.outputs import EXACT
-from verifiable_dp.core.validate import (
-    FloatArray,
-    Foreign,
-    Function,
-    InputError,
-    IntArray,
-    JsonDict,
-)
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns
 from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.test import TUNE

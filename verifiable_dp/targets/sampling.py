@@ -102,7 +102,7 @@ class SeenRuns(abc.ABC):
         starts: tuple[int, int],
         workers: int,
     ) -> Iterator[tuple[int, Foreign]] | None:
-        """See `evidence.blackbox.test.MadeElsewhere.elsewhere`: what is seen of each part, by its number."""
+        """What is seen of each of the parts of `parts_of`, with its number, in any order; None: made here."""
         far = self.far
         return None if far is None else self._seen_there(far, pair, path, sizes, starts, workers)
 

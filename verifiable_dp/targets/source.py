@@ -26,7 +26,7 @@ from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
 
 NOT_FOUND = (
-    "its code was written in a session or a notebook, so no command can re-run this record; run the same "
+    "its code was written in a session or a notebook, so no command can rerun this record; run the same "
     "cell again"
 )
 
@@ -159,7 +159,7 @@ class CodeSource:
         if ":" in self.name:
             return self.name
         if not self.path or "<" in self.name:
-            raise InputError(f"record: the source of {self.name} is not known; it cannot be re-run")
+            raise InputError(f"record: the source of {self.name} is not known; it cannot be rerun")
         file = Path(self.path)
         packaged = (file.parent / "__init__.py").is_file() or not file.is_file()
         if file.is_absolute() or len(file.parts) == 1 or not packaged:
@@ -219,7 +219,7 @@ class CodeSource:
         return parts
 
 
-TWO = "record: it names two programs to run, {!r} and {!r}, so we do not re-run it"
+TWO = "record: it names two programs to run, {!r} and {!r}, so we do not rerun it"
 
 
 def load(reference: str, digests: Collection[str] | None = None) -> Foreign:

@@ -106,7 +106,7 @@ def test_an_answer_to_another_question_is_refused(name, part, change, said, answ
     asked = {**asked, **change} if not part else {**asked, part: {**asked[part], **change}}
     with pytest.raises(InputError) as caught:
         answers.of_request(record, asked)
-    assert str(caught.value).startswith("target: its process answered another question: ")
+    assert str(caught.value).startswith("target: its process answered a different question: ")
     assert said in str(caught.value)
 
 
@@ -710,7 +710,7 @@ def test_a_re_run_compares_the_verdict_of_what_is_never_drawn_again(report, tmp_
     assert verify(path, rerun=lambda record: again).rerun
     other = json.loads(json.dumps(again))
     other["checks"][0]["statistics"]["examined"] += 1
-    with pytest.raises(InputError, match="a re-run differs"):
+    with pytest.raises(InputError, match="a rerun differs"):
         verify(path, rerun=lambda record: other)
 
 

@@ -271,7 +271,7 @@ def test_what_raw_data_decide_is_not_acquitted_by_samples(function, monkeypatch)
     """Nothing shows in samples: no data that are tried are of the rare kind."""
     report = vdp.audit(function, epsilon=1, budget="smoke")
     assert report.verdict == "inconclusive"
-    (check,) = (one for one in report.record["checks"] if one["name"] == "decisions by raw data")
+    (check,) = (one for one in report.record["checks"] if one["name"] == "decisions based on raw data")
     assert "samples show its effect only on the data that we tried" in check["statistics"]["doubts"][0]
     monkeypatch.setattr(traced, "lead_as_dict", lambda *of: None)
     assert vdp.audit(function, epsilon=1, budget="smoke").verdict == "not_refuted"
@@ -281,7 +281,7 @@ def test_what_raw_data_decide_is_not_acquitted_by_samples(function, monkeypatch)
 def test_what_raw_data_decide_in_a_library_is_no_lead(function):
     report = vdp.audit(function, epsilon=1, runs=400)
     assert "black box" in (names := [one["name"] for one in report.record["checks"]])
-    assert "decisions by raw data" not in names
+    assert "decisions based on raw data" not in names
 
 
 def test_the_bound_of_a_wider_range_is_larger():

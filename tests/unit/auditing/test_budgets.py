@@ -129,7 +129,7 @@ def test_the_speed_of_the_machine_decides_nothing(clock):
 
 
 def test_a_re_run_of_a_capped_audit_says_the_same(clock, monkeypatch):
-    """A re-run has no cap: it takes the sizes, and that a cap has cut them, from the record."""
+    """A rerun has no cap: it takes the sizes, and that a cap has cut them, from the record."""
     monkeypatch.setattr(Clock, "perf_counter", lambda self: setattr(self, "now", self.now + 0.5) or self.now)
     record = audit(accusations.given, runs=1000).record
     assert "time limit of 300 seconds" in record["target"]["note"]
@@ -335,7 +335,7 @@ def test_a_limit_leaves_the_timer_of_others_as_it_was():
 def test_the_runs_of_a_check_of_regret_are_those_of_its_page():
     page = (Path(__file__).parents[3] / "docs" / "check-regret.md").read_text("utf-8")
     words = (
-        "`--dp-budget standard` makes {standard} runs at every point instead of {quick}, and `thorough` makes"
+        "`--dp-budget standard` makes {standard} runs at each point instead of {quick}, and `thorough` makes"
     )
     assert f"{words} {{thorough}}.".format(**claims.RUNS) in " ".join(page.split())
 
@@ -529,7 +529,7 @@ def test_so_does_what_the_other_checks_find(monkeypatch, record):
     validate(cut)
 
 
-# ---------------------------------------------------------------- re-runs of older records
+# ---------------------------------------------------------------- reruns of older records
 
 
 def test_a_rerun_by_a_later_version_compares_numbers_not_words(record, tmp_path):
@@ -744,7 +744,7 @@ def test_every_kind_of_score_scores_the_same():
 
 @pytest.mark.parametrize("value", [object(), {"x": {1, 2}}, np.array(["a"]), np.array([object()]), 1j, print])
 def test_other_things_are_refused(value):
-    with pytest.raises(TypeError, match="a checkpoint cannot hold"):
+    with pytest.raises(TypeError, match="a checkpoint cannot contain"):
         resume.packed(value)
 
 

@@ -1,4 +1,4 @@
-"""The audit of a bandit of the catalogue that is told contexts: model, rungs, refusals, a re-run."""
+"""The audit of a bandit of the catalogue that is told contexts: model, rungs, refusals, a rerun."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import verifiable_dp as vdp
-from tests.user_code import reacting
+from tests.user_code import adaptive
 from tests.user_code.regrets import Episodes, NeverDoubles, Stays, theorem, without_epsilon
 from verifiable_dp import api
 from verifiable_dp.api import reruns
@@ -519,7 +519,7 @@ def of(target, by=REACTING, *, pairs=None, pinned=None, **settings):
     """The draft of an audit by some rungs."""
     request = AuditRequest(
         target,
-        f"tests/user_code/reacting.py:{target.__name__}",
+        f"tests/user_code/adaptive.py:{target.__name__}",
         Promise(epsilon=1.0, model="joint"),
         Inputs(2, 24, contexts=(3,), pairs=pairs),
         Settings(**{"budget": "smoke", "runs": 4000, **settings}),
@@ -539,7 +539,7 @@ def verdicts(draft):
 
 @pytest.fixture(scope="module")
 def report():
-    return finish(draft=of(reacting.Trial), started=0.0, cpu_seconds=0.0)
+    return finish(draft=of(adaptive.Trial), started=0.0, cpu_seconds=0.0)
 
 
 def test_an_adversary_refutes_what_hides_from_fixed_contexts(report):
@@ -550,7 +550,7 @@ def test_an_adversary_refutes_what_hides_from_fixed_contexts(report):
 
 
 def test_fixed_contexts_do_not_refute_it():
-    draft = of(reacting.Trial, LOOK)
+    draft = of(adaptive.Trial, LOOK)
     assert list(checks(draft)) == ["black box, look 1"]
     assert verdicts(draft) == {"not_refuted"}
     assert "reacting-users" in [left["id"] for left in draft["not_covered"]]
@@ -560,14 +560,14 @@ def test_fixed_contexts_do_not_refute_it():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_whole_audit_refutes_it_by_adversaries_alone(seed):
     """Without them five times the runs do not."""
-    assert verdicts(of(reacting.Trial, FIXED, runs=20_000, seed=seed)) == {"not_refuted"}
-    refuting = [c["name"] for c in of(reacting.Trial, rungs.RUNGS, seed=seed)["checks"]]
+    assert verdicts(of(adaptive.Trial, FIXED, runs=20_000, seed=seed)) == {"not_refuted"}
+    refuting = [c["name"] for c in of(adaptive.Trial, rungs.RUNGS, seed=seed)["checks"]]
     assert refuting[-1] == GAME
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 6))])
 def test_the_honest_trial_is_not_refuted(seed):
-    draft = of(reacting.HonestTrial, seed=seed, runs=4000 if seed else 1500)
+    draft = of(adaptive.HonestTrial, seed=seed, runs=4000 if seed else 1500)
     assert checks(draft)[GAME]["result"]["verdict"] == "not_refuted"
     assert not draft["counterexamples"]
 
@@ -581,7 +581,7 @@ def test_a_function_that_goes_through_its_arrays_is_played_as_the_class_is():
     assert len(games) == 14
     for game in games:
         table, runs = game.unfolding(1, joint=True), np.arange(6)
-        one, two = (sampler_of(each).actions(table, (5,), runs) for each in (reacting.Trial, reacting.trial))
+        one, two = (sampler_of(each).actions(table, (5,), runs) for each in (adaptive.Trial, adaptive.trial))
         assert np.array_equal(one, two)
 
 
@@ -590,7 +590,7 @@ def test_the_record_holds_the_adversary_and_its_counterexample_runs_again(report
     assert found["pair"] == checks(report.record)[GAME]["statistics"]["adversary"]
     pair = pair_of(found["pair"])
     assert isinstance(pair, ContextGame)
-    sampler = sampler_of(reacting.Trial)
+    sampler = sampler_of(adaptive.Trial)
     actions = [
         sampler.actions(pair.unfolding(world, joint=True), (5, 0, world), np.arange(60)) for world in (0, 1)
     ]
@@ -603,14 +603,14 @@ def test_the_record_holds_the_adversary_and_its_counterexample_runs_again(report
 def test_a_record_without_adversaries_is_re_run_by_the_version_that_made_it(report):
     pinned = report.record["plan"]
     with pytest.raises(InputError, match="an earlier version wrote it"):
-        of(reacting.Trial, pinned={**pinned, "sizes": {"runs": 4000, "probes": 10, "followed": 0}})
+        of(adaptive.Trial, pinned={**pinned, "sizes": {"runs": 4000, "probes": 10, "followed": 0}})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Trial", "HonestTrial"])
 def test_a_re_run_gives_the_same_counts(name):
     whole = api.audit(
-        f"tests/user_code/reacting.py:{name}",
+        f"tests/user_code/adaptive.py:{name}",
         contexts=3,
         model="joint",
         epsilon=1.0,
@@ -638,12 +638,12 @@ def test_all_adversaries_are_listed_and_their_sizes_are_in_the_plan(report):
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        (reacting.clipped_at_once, "it takes the users of all rounds at once"),
-        (reacting.all_rewards, "it reads the rewards of several arms in one round"),
-        (reacting.unread, "it does not read, round by round, the reward of the arm that it returns"),
-        (reacting.typed, "contexts must be an array"),
+        (adaptive.clipped_at_once, "it takes the users of all rounds at once"),
+        (adaptive.all_rewards, "it reads the rewards of several arms in one round"),
+        (adaptive.unread, "it does not read, round by round, the reward of the arm that it returns"),
+        (adaptive.typed, "contexts must be an array"),
         pytest.param(
-            reacting.trial_many,
+            adaptive.trial_many,
             "play_many receives the users of all rounds and all runs at once",
             marks=pytest.mark.slow,
         ),
@@ -658,11 +658,11 @@ def test_what_no_adversary_can_play_is_said(target, why):
 
 def test_an_adversary_can_be_given_as_a_pair():
     games = [game for game in UserSearch(None, FORM, 24, 10).games() if game.reaction.name == "reverse"]
-    draft = of(reacting.Trial, LOOK, pairs=games, runs=1500)
+    draft = of(adaptive.Trial, LOOK, pairs=games, runs=1500)
     assert verdicts(draft) == {"refuted"}
     assert "reacting-users" not in [left["id"] for left in draft["not_covered"]]
     with pytest.raises(InputError, match="an adversary cannot send users to this code one by one"):
-        of(reacting.clipped_at_once, LOOK, pairs=games)
+        of(adaptive.clipped_at_once, LOOK, pairs=games)
 
 
 @pytest.mark.parametrize("reward_only", [False, True])

@@ -392,7 +392,7 @@ def test_what_cannot_be_run_again_says_so():
     with pytest.raises(InputError, match="environments must have rewards that are drawn one by one"):
         api.check_regret(play, **HERE, bound=5, environments=Mine())
     report = api.check_regret(play, **HERE, bound=lambda gaps, horizon: 5.0)
-    with pytest.raises(InputError, match="cannot be re-run"):
+    with pytest.raises(InputError, match="cannot be rerun"):
         api.rerun(report.record)
 
 

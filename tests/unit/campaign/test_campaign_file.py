@@ -5,6 +5,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
 from verifiable_dp.targets.opened import ABSENT
 
+DOCS = Path(__file__).parents[3] / "docs" / "campaigns.md"
 OWN = """
 import numpy as np
 import helper
@@ -117,6 +119,22 @@ BAD = [
     ('[[targets]]\ntarget = "dp-se"\nregret = true\nbudget = 3', "budget must be one of"),
     ("[[targets]]\nexec = \"'\"\nname = 'x'\nepsilon = 1", "cannot be split"),
 ]
+
+
+def test_the_table_of_keys_holds_all_that_are_accepted():
+    """And for which targets. Broken variant: a key is accepted that no page names."""
+    rows = re.findall(r"^\| (`.*?`) \| (.*?) \| .* \|$", DOCS.read_text("utf-8"), re.MULTILINE)
+    named = {(key, of) for keys, of in rows for key in re.findall(r"`(\w+)`", keys)}
+    assert named == {
+        ("target", "all"),
+        ("exec", "all"),
+        ("name", "all"),
+        *((key, "all") for key in entries._EVERY),
+        *((key, "catalogue") for key in entries._LISTED),
+        *((key, "your own") for key in entries._OWN),
+        *((key, "your own Python code") for key in entries._PYTHON),
+        *((key, "`exec`") for key in entries._COMMAND),
+    }
 
 
 @pytest.mark.parametrize(("text", "said"), BAD)
@@ -1120,10 +1138,10 @@ def test_a_request_that_nobody_has_answered_is_not_replaced(project):
     for _ in range(2):
         status, _, aside = run("campaign", "c.toml", "--out", "out")
         assert status == 2
-        assert "has no answer, and asks something else (target.files.own.py is" in aside
+        assert "has not been answered, and asks a different question (target.files.own.py is" in aside
         assert "remove it, or name another folder with --out" in aside
         assert json.loads((place / "request.json").read_text())["digest"] == asked.digest
-    with pytest.raises(InputError, match="has no answer"):
+    with pytest.raises(InputError, match="has not been answered"):
         file.ask(folder / "c.toml", out="out")
     (place / "request.json").write_text("{}")  # whatever it asked
     assert run("campaign", "c.toml", "--out", "out")[0] == 2

@@ -121,7 +121,7 @@ BASE = '[[targets]]\ntarget = "own.py:play"\narms = 2\nhorizon = 200\n'
     ("text", "said"),
     [
         (BASE + "regret = true", "regret must be a table of claims such as { scaling"),
-        (BASE + "regret = { runs = 3 }", "regret must hold bound, scaling or better_than"),
+        (BASE + "regret = { runs = 3 }", "regret must contain bound, scaling or better_than"),
         (BASE + "regret = { bound = -1 }", "bound must be a number greater than 0"),
         (BASE + "regret = { bound = 0 }", "bound must be a number greater than 0"),
         (BASE + "regret = { bounds = 1 }", "regret: 'bounds' is unknown; accepted: bound, scaling"),

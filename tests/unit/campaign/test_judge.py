@@ -92,7 +92,7 @@ def test_a_record_of_another_job_under_the_same_name_hides_nothing(folder, made)
         vdp.Report(planted).save(folder / "02-a")
         for given in ([], [str(kept)]):
             judged = judge(folder, [WRONG], None, Expected(given))
-            # What is copied answers the question with other counts: only a re-run tells.
+            # What is copied answers the question with other counts: only a rerun tells.
             assert judged.exit_status == (2 if said else 3)
             assert any(said in line for line in judged.failed) == bool(said)
     saved(other, folder / "02-a")  # its request, too
@@ -192,6 +192,14 @@ def test_a_reason_that_was_noted_is_told(folder):
     assert len(second) < 600
 
 
+def test_a_record_alone_is_not_judged(folder):
+    record = next(folder.glob("*/record.json"))
+    with pytest.raises(
+        vdp.InputError, match="is a file; give the folder that holds the record and its request"
+    ):
+        judge(record)
+
+
 def test_a_record_that_does_not_hold_is_named(folder):
     path = folder / "02-a/record.json"
     path.write_text(path.read_text("utf-8").replace('"refuted"', '"not_refuted"'), "utf-8")
@@ -269,7 +277,7 @@ def test_of_records_of_one_target_the_worst_counts(made, tmp_path):
 
 
 def test_no_code_of_a_target_is_run(folder, monkeypatch):
-    """Control: a re-run of the same record imports its file."""
+    """Control: a rerun of the same record imports its file."""
     monkeypatch.chdir(folder)
     (folder / "a.py").write_text("raise SystemExit(0)\n", "utf-8")
     assert judge(folder, [WRONG]).exit_status == 1

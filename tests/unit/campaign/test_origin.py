@@ -640,7 +640,7 @@ def test_what_was_loaded_before_the_audit_counts_for_no_commit(reads, monkeypatc
     for target, more in ((module.release, {}), ("mine.py:release", {"in_process": True})):
         record = vdp.audit(target, **there, **more).parsed
         refuse_origins(record, reads)
-    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")
     known = vdp.audit("mine.py:release", **there).parsed
     RecordOrigin(commit=head(reads)).check(known)
     assert in_production(known, reads) == ("acceptable", False)
@@ -689,7 +689,7 @@ def test_modules_of_whoever_asks_are_not_those_of_the_code(folder, monkeypatch):
     changed.__file__, changed.scale = str(folder / "b.py"), 1.0
     monkeypatch.setitem(sys.modules, "b", changed)
     assert vdp.audit("a.py:right", epsilon=1.0, budget="smoke").verdict == "refuted"
-    monkeypatch.setattr(opened, "forget", lambda: None)
+    monkeypatch.setattr(loaded, "forget", lambda: None)
     monkeypatch.setattr(loaded, "check", lambda: None)  # what other tests have imported stays, too
     assert vdp.audit("a.py:right", epsilon=1.0, budget="smoke").verdict == "not_refuted"
 
@@ -870,7 +870,8 @@ def test_all_that_git_tracks_is_compared_of_a_command(tmp_path):
         checks = (("--commit", commit), ("--source", tmp_path / "checkout"))
         return {*of}, [run(code, "judge", f"../{name}", *one).stderr for one in checks]
 
-    assert judged("clean") == ({"mech.py", "."}, ["", ""])
+    python = f"${Path(sys.executable).resolve().name}"
+    assert judged("clean") == ({"mech.py", ".", python}, ["", ""])
     (code / "conf/params.json").write_text("[]")
     _, said = judged("changed")
     assert "with uncommitted changes (conf/params.json)" in said[0]
@@ -884,8 +885,36 @@ def test_all_that_git_tracks_is_compared_of_a_command(tmp_path):
     assert of == set()
     assert all("we cannot tell which code 'nice" in one for one in said)
     of, said = judged("outside", command=f"{sys.executable} {tmp_path}/checkout/mech.py")
-    assert of == {"mech.py"}
+    assert of == {"mech.py", python}
     assert all("we cannot tell which code" in one for one in said)
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_program_of_another_name_first_on_the_path_counts(script, tmp_path, monkeypatch):
+    """It may run anything. Broken variant: only files of the repository do. Control: the same one here."""
+    code, tools = tmp_path / "code", tmp_path / "tools"
+    code.mkdir()
+    tools.mkdir()
+    git(code, "init", "-q")
+    (code / "mech.py").write_text(MECH.format(python=sys.executable, scale=1))
+    git(code, "add", ".")
+    git(code, "commit", "-qm", "one")
+    python = Path(sys.executable).resolve()
+    other = f"#!/bin/sh\nexec {python} $*\n".encode() if script else python.read_bytes() + b"\0"
+    (tools / "python3").write_bytes(other)
+    (tools / "python3").chmod(0o755)
+    checks = (("--commit", head(code)), ("--source", code))
+    asked = ("audit", "--exec", "python3 mech.py", "--epsilon", 1, "--runs", 400, "--detect", 4)
+    where = os.environ["PATH"]
+    for name, path in (("other", f"{tools}{os.pathsep}{where}"), ("same", where)):
+        monkeypatch.setenv("PATH", path)
+        options = ("--request", f"../{name}/request.json", "--json", f"../{name}/record.json")
+        (tmp_path / name).mkdir()
+        assert run(code, *asked, *options).exit_code in (0, 1, 3)
+    for one in checks:
+        assert run(code, "judge", "../same", *one).stderr == ""
+        said = run(code, "judge", "../other", *one).stderr
+        assert "the python3 that ran the command is not the one found here" in said
 
 
 def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
@@ -895,7 +924,7 @@ def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
         (tmp_path / name / "svc/a.py").write_text(CODE.replace("import b\n", "").replace("b.scale", "1.0"))
     git(tmp_path / "checkout", "init", "-q")
     monkeypatch.chdir(tmp_path / "app/svc")
-    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")
     record = vdp.audit("a.py:right", epsilon=1.0, runs=400).parsed
     RecordOrigin(source=tmp_path / "app/svc").check(record)
     with pytest.raises(InputError, match="is only part of a repository, and the audit was in none"):
@@ -923,7 +952,7 @@ def test_a_record_says_in_which_folder_paths_began(path, folder, tmp_path, monke
     for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
         git(tmp_path, *command)
     monkeypatch.chdir(tmp_path / "svc")
-    monkeypatch.setattr(opened, "ran_before", lambda: "")
+    monkeypatch.setattr(loaded, "ran_before", lambda: "")
     record = vdp.audit("mine.py:release", runs=400, epsilon=1.0).parsed
     assert record.provenance.target.folder == folder
     said = "opens 'scale' from the folder in which it runs, 'svc' of its repository in this audit"

@@ -4,7 +4,10 @@ What a command calls is replaced by a recorder. A command or an option that is a
 """
 
 import contextlib
+import itertools
 import json
+import os
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,7 +32,7 @@ from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.judge import Expected
 from verifiable_dp.campaign.origin import RecordOrigin
-from verifiable_dp.cli import main
+from verifiable_dp.cli import main, shell
 from verifiable_dp.core import engine, simulation
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.units import Role
@@ -657,3 +660,50 @@ def test_unusable_input_is_no_refutation(monkeypatch, tmp_path):
     line = commands.refused(tmp_path, "audit", "dp-se")  # exit status 2
     assert line == "verifiable-dp: epsilon must be positive, got -1"
     assert commands.refused(tmp_path, "audit", "dp-se", "--nonsense")
+
+
+# Progress of the command line without a terminal: few lines, none of them the last that is lost.
+
+
+@pytest.fixture
+def shown(monkeypatch, capfd):
+    """Lines that messages at given seconds leave on stderr."""
+
+    def lines(messages):
+        clock = [0.0]
+        monkeypatch.setattr(shell.time, "monotonic", lambda: clock[0])
+        with shell.progressing() as progress:
+            for second, message in messages:
+                clock[0] = second
+                progress(message)
+        return capfd.readouterr().err.splitlines()
+
+    return lines
+
+
+def test_eleven_lines_a_second_become_one_in_five_seconds(shown):
+    lines = shown(
+        (second, f"mutants: {round(11 * second)} of 660") for second in (i / 11 for i in range(661))
+    )
+    seconds = [int(re.fullmatch(r"mutants: \d+ of 660 … (\d+) s", line)[1]) for line in lines]
+    assert lines[-1] == "mutants: 660 of 660 … 60 s"
+    assert len(lines) == 13
+    assert min(b - a for a, b in itertools.pairwise(seconds[:-1])) >= 5
+
+
+def test_each_stage_and_what_is_said_of_the_checkpoint_is_shown(shown):
+    said = ["black box: 200 runs", "checkpoint: 'c' cannot be written any more", "power on mutants"]
+    assert len(shown((3 + i / 10, message) for i, message in enumerate(said))) == 3
+
+
+def test_what_is_quick_says_nothing(shown):
+    assert shown([(0.1, "first runs"), (1.9, "tracing")]) == []
+
+
+def test_what_is_written_to_stdout_meanwhile_goes_to_stderr(capfd):
+    """As by C code, past `sys.stdout`: results alone are there."""
+    with shell.progressing():
+        os.write(1, b"meanwhile\n")
+    os.write(1, b"afterwards\n")
+    said = capfd.readouterr()
+    assert (said.out, "meanwhile" in said.err) == ("afterwards\n", True)

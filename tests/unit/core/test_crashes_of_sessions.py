@@ -695,7 +695,7 @@ class Walk:
             self.look(self.session.state.seen[0].tolist())
 
     def backup(self):
-        """Every backup is put back; what is taken must hold all that was shown."""
+        """Every backup is put back; what is taken must contain all that was shown."""
         self.session.close()
         newest = self.place.read_bytes()
         for backup in self.rng.sample(self.backups, min(3, len(self.backups))):

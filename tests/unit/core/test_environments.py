@@ -397,3 +397,22 @@ def test_a_scheduler_without_workers_is_named(monkeypatch):
     monkeypatch.setattr(distributed, "Client", Empty)
     with pytest.raises(InputError, match="scheduler"), engine.on("tcp://127.0.0.1:9"):
         pytest.fail("it begins without workers")
+
+
+def test_steps_of_a_stage_are_told_apart():
+    """Each counts from none to all. Broken variant: the percentage of a stage jumps back without a word."""
+    said = []
+    stages = engine.Stages(said.append)
+    with stages.heard():
+        for stage in ("black box", "upper bound"):
+            stages(stage)
+            first, second = engine.within_stage(10), engine.within_stage(4)
+            for done in (2, 9, 10):
+                first(done)
+            second(1)
+            first(9)
+    shown = [line.partition(" %")[0] for line in said]
+    assert shown == [
+        *("black box", "black box: 20", "black box: 90", "black box, step 2: 25", "black box: 90"),
+        *("upper bound", "upper bound: 20", "upper bound: 90", "upper bound, step 2: 25", "upper bound: 90"),
+    ]

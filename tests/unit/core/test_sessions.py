@@ -545,7 +545,7 @@ class Plain(Tally):
     ("algorithm", "match"),
     [
         (Tally(2, 6, "list"), "private must consist of arrays in dataclasses to be saved, got list"),
-        (Tally(2, 6, "object"), "private.reward must be an array of the form"),
+        (Tally(2, 6, "object"), "private.reward must be an array with the same form"),
         (Tally(2, 6, weigh=len), "parameter weigh cannot be saved"),
         (Tally(2, 6, weigh=float("inf")), "parameter weigh cannot be saved"),
         (Redrawn(Tally(2, 6)), "parameter inner cannot be saved"),
@@ -570,7 +570,7 @@ class Turning(Tally):
 
 def test_a_memory_that_changes_its_type_is_refused(path):
     session = feed(Turning(2, 6).session(seed=0), 1)
-    with pytest.raises(InputError, match="private must keep the type Seen to be saved, got State"):
+    with pytest.raises(InputError, match="private must have the type Seen to be saved, got State"):
         session.save(path)
 
 

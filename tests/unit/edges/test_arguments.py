@@ -155,8 +155,8 @@ def test_rewards_within_their_bounds():
         ([-0.25, 1.0], None, "x must lie within the declared bounds [0, 1], got values in [-0.25, 1]"),
         ([-0.25, -0.5], 1, "x must lie within the declared bounds [0, 1], got values in [-0.5, -0.25]"),
         ([0.5], 2, "x must have 2 dimensions, got shape (1,)"),
-        ([0.5, math.nan], None, "x must not hold NaN or infinite values"),
-        ([-math.inf], None, "x must not hold NaN or infinite values"),
+        ([0.5, math.nan], None, "x must not contain NaN or infinite values"),
+        ([-math.inf], None, "x must not contain NaN or infinite values"),
         (["a"], None, "x must be an array of numbers, got list"),
         ({}, None, "x must be an array of numbers, got dict"),
     ):

@@ -313,7 +313,7 @@ SAYS = (
     "Each of these versions of the algorithm has one planted fault, in its privacy. "
     "The audit must catch those that break the promise. This audit caught "
 )
-SUITE = "The catalogue's suite of broken variants overlaps with these; it has"
+SUITE = "The catalogue's suite overlaps with these. Of its"
 UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
 
 
@@ -327,25 +327,27 @@ UNDECIDED = f"Undecided: u ({kills.UNDECIDED})."
             variants([HIT], caught=(2, 3)),
             "4 of 4",
             [],
-            f"1 of its 1 broken variants. {SUITE} 5: 5 caught, 0 missed. None was missed.",
+            f"1 of its 1 broken variants. {SUITE} 5 broken variants: 5 caught, 0 missed. None was missed.",
         ),
         (
             variants([], row("s"), row("a", origin="auditor"), caught=(2, 3)),
             "5 of 7",
             ["s", "a"],
-            f"0 of its 0 broken variants. {SUITE} 7: 5 caught, 2 missed. Missed: s; a.",
+            f"0 of its 0 broken variants. {SUITE} 7 broken variants: 5 caught, 2 missed. Missed: s; a.",
         ),
         (
             variants([MISS], row("s"), row("t"), row("a", origin="auditor"), caught=(0, 3)),
             "3 of 6",
             ["m0", "s", "t", "a"],
-            f"0 of its 1 broken variants. {SUITE} 6: 3 caught, 3 missed. Missed: m0; s; t; a.",
+            f"0 of its 1 broken variants. {SUITE} 6 broken variants: 3 caught, 3 missed. "
+            "Missed: m0; s; t; a.",
         ),
         (
             variants([HIT], row("w", "within_the_claim"), row("u", "undecided"), caught=(0, 0)),
             "1 of 1",
             [],
-            f"1 of its 1 broken variants. {SUITE} 2: 1 within the claim, 1 undecided, 0 missed. {UNDECIDED}",
+            f"1 of its 1 broken variants. {SUITE} 2 broken variants: 1 within the claim, 1 undecided, 0 "
+            f"missed. {UNDECIDED}",
         ),
     ],
 )

@@ -121,7 +121,7 @@ def test_what_a_file_counts(content, number):
         if content is not None:
             Path(here.path).write_text(content)
         if number is None:
-            refused(counter.value, "must hold a whole number")
+            refused(counter.value, "must contain a whole number")
         else:
             assert counter.value() == number
 
@@ -132,7 +132,7 @@ def test_a_file_longer_than_a_number_is_refused():
         Path(here.path).write_text("7" + " " * 1023)
         assert FileCounter(here.path).value() == 7
         Path(here.path).write_text("0" * 1023 + "12")
-        refused(FileCounter(here.path).value, "counter: .* must hold a whole number")
+        refused(FileCounter(here.path).value, "counter: .* must contain a whole number")
 
 
 def test_what_counts_has_one_name_and_one_owner():

@@ -309,7 +309,7 @@ def test_a_bound_must_be_what_its_certificate_gives(epsilon, taken):
     if taken:
         assert made().epsilon == epsilon
     else:
-        with pytest.raises(InputError, match="epsilon must be what the certificate gives"):
+        with pytest.raises(InputError, match="epsilon must be the certificate's epsilon"):
             made()
 
 

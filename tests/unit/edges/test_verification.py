@@ -250,9 +250,9 @@ def test_the_versions_of_libraries_are_named(written, said):
     ("given", "said"),
     [
         (("", False), "no signature was looked for; the runs were not repeated"),
-        (("", True), "no signature was looked for; re-run: every count is the same"),
+        (("", True), "no signature was looked for; rerun: every count is the same"),
         (("signed", False, "row"), "signed; the runs were not repeated"),
-        (("signed", True, "row"), "signed; re-run: every row is the same"),
+        (("signed", True, "row"), "signed; rerun: every row is the same"),
     ],
 )
 def test_what_neither_digest_nor_schema_say(given, said):
@@ -263,9 +263,9 @@ def test_what_neither_digest_nor_schema_say(given, said):
     ("code", "again", "differs"),
     [
         ("1", {"code": "1"}, ""),
-        ("1", {"code": "1", "words": "other"}, "record: a re-run differs: "),
+        ("1", {"code": "1", "words": "other"}, "record: a rerun differs: "),
         ("1", {"code": "2", "words": "other"}, ""),
-        ("1", {"code": "2", "count": 4}, "record: a re-run differs: "),
+        ("1", {"code": "2", "count": 4}, "record: a rerun differs: "),
     ],
 )
 def test_a_re_run_of_other_code_may_word_things_otherwise(code, again, differs):

@@ -13,7 +13,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.commands import finished
-from tests.user_code import leaves as programs
+from tests.user_code import verdicts
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.evidence.judge import outside, values
@@ -40,7 +40,7 @@ def explored(program):
     return paths.explore(bounded_programs.Program(program, (12, 2), (0.0, 1.0)), 2, most=6)
 
 
-@pytest.mark.parametrize(("program", "number"), programs.ALL)
+@pytest.mark.parametrize(("program", "number"), verdicts.ALL)
 def test_a_few_decisions_have_as_many_paths(program, number):
     found = explored(program)
     assert found.every
@@ -52,7 +52,7 @@ def test_a_few_decisions_have_as_many_paths(program, number):
     assert Taken.OTHER_PATHS not in {premise.id for premise in made.premises}
 
 
-@pytest.mark.parametrize("program", programs.MORE)
+@pytest.mark.parametrize("program", verdicts.MORE)
 def test_other_programs_are_bounded_on_tested_paths_at_most(program):
     found = explored(program)
     assert not found.every
@@ -61,7 +61,7 @@ def test_other_programs_are_bounded_on_tested_paths_at_most(program):
 
 
 def test_the_outputs_of_all_paths_are_all_outputs():
-    found = explored(programs.commit_twice)
+    found = explored(verdicts.commit_twice)
     last = [int(path.output[-1]) for path in found.paths if path.number >= leaves._FIRST]
     assert sorted(last) == [0, 0, 1]
 
@@ -70,14 +70,14 @@ def test_a_second_run_notices_what_no_chooser_was_asked_of(monkeypatch):
     """Where a number of many were taken for nothing open."""
     monkeypatch.setattr(Deciding, "level", Chooser.level)
     monkeypatch.setattr(Value, "varies", False)
-    assert not explored(programs.wider_by_chance).every
+    assert not explored(verdicts.wider_by_chance).every
     # Without the second run it would be taken for the only path.
     monkeypatch.setattr(leaves, "sums", lambda costs: {})
-    assert explored(programs.wider_by_chance).every
+    assert explored(verdicts.wider_by_chance).every
 
 
 @pytest.mark.parametrize(
-    ("program", "least"), [(programs.opposite_signs, 1.146), (programs.more_signs, 1.183)]
+    ("program", "least"), [(verdicts.opposite_signs, 1.146), (verdicts.more_signs, 1.183)]
 )
 def test_the_dearest_way_to_decide_counts(program, least):
     """Also where it is one of 64, and where there are too many ways to try: true costs from below."""
@@ -115,7 +115,7 @@ def test_a_path_without_a_bound_ends_it():
 
 
 def test_the_scope_reaches_the_record():
-    report = vdp.audit(programs.commit, epsilon=1.0, n_arms=2, horizon=12, budget="smoke", in_process=True)
+    report = vdp.audit(verdicts.commit, epsilon=1.0, n_arms=2, horizon=12, budget="smoke", in_process=True)
     assert report.verdict == "not_refuted"
     assert report.record["epsilon_upper"]["scope"] == "every path"
     assert "on every path" in report.summary()
@@ -133,7 +133,7 @@ def test_the_scope_reaches_the_record():
 )
 def test_the_command_asks_for_what_is_required(program, require, status, tmp_path):
     """One who asks for more than there is gets exit status 3 and is told why."""
-    shutil.copy(programs.__file__, tmp_path / "leaving.py")
+    shutil.copy(verdicts.__file__, tmp_path / "leaving.py")
     asked = (
         "audit",
         f"leaving.py:{program}",
@@ -158,7 +158,7 @@ def test_the_command_asks_for_what_is_required(program, require, status, tmp_pat
 
 
 def test_a_campaign_asks_for_what_is_required(tmp_path):
-    shutil.copy(programs.__file__, tmp_path / "leaving.py")
+    shutil.copy(verdicts.__file__, tmp_path / "leaving.py")
     targets = [
         f"[[targets]]\nname = '{name}'\ntarget = 'leaving.py:{name}'\narms = 2\nhorizon = 12\n"
         for name in ("commit", "greedy")
@@ -177,7 +177,7 @@ def test_a_campaign_asks_for_what_is_required(tmp_path):
 
 
 def test_a_test_asks_for_what_is_required(pytester):
-    shutil.copy(programs.__file__, pytester.path / "leaving.py")
+    shutil.copy(verdicts.__file__, pytester.path / "leaving.py")
     given = "epsilon=1.0, n_arms=2, horizon=12, budget='smoke', require='every-path'"
     pytester.makepyfile(
         "import leaving\n"

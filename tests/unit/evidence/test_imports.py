@@ -210,7 +210,7 @@ def bound(tmp_path, monkeypatch):
         importlib.invalidate_caches()
         with asked.asked():
             module = importlib.import_module([*files][-1])
-        return explore(Program(module.release, (1,), (0.0, 1.0)), 1)
+        return explore(Program(module.release, (1,), (0.0, 1.0)), 1, most=6)
 
     return of
 
@@ -247,6 +247,45 @@ SWITCHED = {
         "C = [2.0]\ndef exact():\n    C.insert(0, 0.0)\nclass K:\n    def off(self):\n        exact()",
         "C[0]",
     ),
+    "a part by another name": (
+        "C = {'a': {'s': 2.0}}\ndef exact():\n    a = C['a']\n    a['s'] = 0.0",
+        "C['a']['s']",
+    ),
+    "each of them": (
+        "C = {'a': {'s': 2.0}}\ndef exact():\n    for a in C.values():\n        a['s'] *= 0.0",
+        "C['a']['s']",
+    ),
+    "a default": ("C = {'s': 2.0}\ndef exact(c=C):\n    c.update(s=0.0)", "C['s']"),
+    "what a function returns": (
+        "C = {'s': 2.0}\ndef c():\n    return C\ndef exact():\n    c()['s'] = 0.0",
+        "c()['s']",
+    ),
+    "what NumPy writes into": ("C = np.full(1, 2.0)\ndef exact():\n    np.multiply(C, 0.0, out=C)", "C[0]"),
+    "a method of an array": ("C = np.full(1, 2.0)\ndef exact():\n    C.fill(0.0)", "C[0]"),
+    "all attributes": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\n    def exact(self, **options):\n"
+        "        vars(self).update(options)\nC = K()",
+        "C.s",
+    ),
+    "an attribute by its name": (
+        "class K:\n    s = 2.0\ndef exact(name):\n    setattr(K, name, 0.0)",
+        "K.s",
+    ),
+    "the class of an object": (
+        "class K:\n    s = 2.0\n    def exact(self):\n        type(self).s = 0.0\nC = K()",
+        "C.s",
+    ),
+    "a table of an object": (
+        "class K:\n    def __init__(self):\n        self.t = {'s': 2.0}\n    def exact(self):\n"
+        "        self.t.update(s=0.0)\nC = K()",
+        "C.t['s']",
+    ),
+    "an object that is given": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\nclass R:\n    def exact(self, k):\n"
+        "        k.s = 0.0\nC = K()",
+        "C.s",
+    ),
+    "all globals": ("C = 2.0\ndef exact(**options):\n    globals().update(options)", "C"),
     "a method that changes a class": (
         "class K:\n    s = 2.0\n    def exact(self):\n        self.s = 0.0\nC = [K()]",
         "C[0].s",
@@ -306,9 +345,43 @@ HEARD = {
         "from pathlib import Path\nC = 0.0 if Path('/x/y').exists() else 2.0",
         "C",
     ),
+    "a folder, beside a file": (
+        "from pathlib import Path\n"
+        "C = 2.0 * (Path.cwd().name != 'x') + 0 * len(Path(Path(__file__).resolve()).read_text())",
+        "C",
+    ),
+    "a folder that a function of the code's own is given": (
+        "from pathlib import Path\ndef read_text(name):\n    return float(name != 'x')\n"
+        "C = 2.0 * read_text(Path.cwd().name)",
+        "C",
+    ),
     "an option of a library": ("C = 0.0 if np.get_printoptions()['precision'] == 3 else 2.0", "C"),
 }
 
+# Functions of the code that only the run of the import shows: they ask for what takes no call.
+HEARD |= {
+    "a descriptor": (
+        "class O:\n    def __get__(self, instance, owner):\n        return 0.0 if '-f' in sys.argv else 2.0\n"
+        "class K:\n    s = O()\nC = K.s",
+        "C",
+    ),
+    "an order": (
+        "class L:\n    def __init__(self, s):\n        self.s = s\n    def __lt__(self, other):\n"
+        "        return ('-f' in sys.argv) == (self.s > other.s)\nC = sorted([L(0.0), L(2.0)])[-1].s",
+        "C",
+    ),
+    "what setting an attribute does": (
+        "class K:\n    s = 2.0\n    @property\n    def mode(self):\n        return None\n"
+        "    @mode.setter\n    def mode(self, value):\n        if value in sys.argv:\n            K.s = 0.0\n"
+        "K().mode = '-f'\nC = K.s",
+        "C",
+    ),
+    "a lambda that a table holds": (
+        "T = {'s': lambda: 0.0 if '-f' in sys.argv else 2.0}\nclass K:\n    def __pos__(self):\n"
+        "        return T['s']()\nC = +K()",
+        "C",
+    ),
+}
 HEARD["a draw of a library by itself"] = (
     "import statistics\nC = 2.0 + (statistics.NormalDist().samples(1)[0] > 99)",
     "C",
@@ -331,6 +404,56 @@ TAKEN |= {
     ),
     "a date of NumPy": ("C = 0.0 if np.datetime64('today') > np.datetime64('2999-01-01') else 2.0", "C"),
     "where the file lies": ("C = 0.0 if __file__.startswith('/srv') else 2.0", "C"),
+    "a class method that sets": (
+        "class K:\n    s = 2.0\n    @classmethod\n    def load(cls):\n        if '-f' in sys.argv:\n"
+        "            cls.s = 0.0\nK.load()",
+        "K.s",
+    ),
+    "a function that sets any attribute": (
+        "class K:\n    s = 2.0\ndef load(target, options):\n    for name, value in options.items():\n"
+        "        setattr(target, name, value)\nload(K, {'s': 0.0} if '-f' in sys.argv else {})\nC = K.s",
+        "C",
+    ),
+    "an entry of an enumeration": (
+        "import enum\nclass K(enum.Enum):\n    S = 0.0 if '-f' in sys.argv else 2.0\nC = K['S'].value",
+        "C",
+    ),
+    "the attributes of a class": (
+        "class K:\n    s = 0.0 if '-f' in sys.argv else 2.0\nC = K.__dict__['s']",
+        "C",
+    ),
+    "a method of another object that a loop reaches": (
+        "S = {'s': 2.0}\nALL = (S,)\nif '-f' in sys.argv:\n    for one in ALL:\n"
+        "        one['s'] = 0.0\nC = S['s']",
+        "C",
+    ),
+    "a view": ("T = np.full(3, 2.0)\nV = T[:1]\nif '-f' in sys.argv:\n    V *= 0.0\nC = T[0]", "C"),
+    "a table of a class": (
+        "class K:\n    t = {'s': 2.0}\n    @classmethod\n    def add(cls, v):\n        cls.t['s'] = v\n"
+        "K.add(0.0 if '-f' in sys.argv else 2.0)\nC = K.t['s']",
+        "C",
+    ),
+    "a set that a class has": (
+        "class K:\n    t = {'a', 'b'}\nC = {'a': 2.0, 'b': 2.0}[[*K.t][0]]",
+        "C",
+    ),
+    "an entry of an enumeration in a run": (
+        "import enum\nclass K(enum.Enum):\n    S = 0.0 if '-f' in sys.argv else 2.0",
+        "K['S'].value",
+    ),
+    "an attribute by its name": (
+        "class K:\n    s = 0.0 if '-f' in sys.argv else 2.0\nC = getattr(K, 's', 2.0)",
+        "C",
+    ),
+    "a default of what is made": (
+        "class K:\n    def __init__(self, s=0.0 if '-f' in sys.argv else 2.0):\n        self.s = s\nC = K()",
+        "C.s",
+    ),
+    "which of two files is there": (
+        "from pathlib import Path\nP = Path('/x/y') if Path('/x/y').exists() else Path(__file__)\n"
+        "C = 2.0 + 0.0 * len(P.read_text())",
+        "C",
+    ),
     "the folder that it lies in": (
         "from pathlib import Path\nP = Path(__file__).resolve().parent\nC = 0.0 if P.name == 'live' else 2.0",
         "C",
@@ -354,6 +477,39 @@ RIGHT |= {
         "C = 0.0 * len((P / Path(__file__).name).read_text()) + 2.0",
         "C",
     ),
+    "a file beside it, in one statement": (
+        "from pathlib import Path\n"
+        "C = 2.0 + 0.0 * len((Path(__file__).resolve().parent / Path(__file__).name).read_text())",
+        "C",
+    ),
+    "settings in a file that is opened": (
+        "import json\nwith open(__file__) as file:\n    C = 2.0 + 0.0 * len(json.dumps(file.read()))",
+        "C",
+    ),
+    "a file beside it, in a function": (
+        "def read():\n    with open(os.path.join(os.path.dirname(os.path.realpath(__file__)),\n"
+        "            os.path.basename(__file__))) as file:\n        return len(file.read())\n"
+        "C = 2.0 + 0.0 * read()",
+        "C",
+    ),
+    "a registry of functions": (
+        "T = {}\ndef named(name):\n    def register(f):\n        T[name] = f\n        return f\n"
+        "    return register\n"
+        "@named('two')\ndef two():\n    return 2.0",
+        "T['two']()",
+    ),
+    "a registry of classes": (
+        "class B:\n    kinds = {}\n    def __init_subclass__(cls, **more):\n"
+        "        super().__init_subclass__(**more)\n        B.kinds[cls.__name__] = cls\n"
+        "class K(B):\n    s = 2.0",
+        "B.kinds['K'].s",
+    ),
+    "a table beside it that NumPy reads": (
+        "from pathlib import Path\n"
+        "C = 2.0 + 0 * np.loadtxt(Path(__file__).resolve(), dtype=str, delimiter='~', max_rows=1).size",
+        "C",
+    ),
+    "a named tuple": ("import collections\nC = collections.namedtuple('K', 's')(2.0)", "C.s"),
     "a set that is asked": ("A = set(['a', 'b'])\nC = 2.0 if 'a' in A else 0.0", "C"),
     "how many are in a set": ("C = float(len(set([1, 2])))", "C"),
     "an assert of a function that only looks": (
@@ -386,7 +542,23 @@ UNSWITCHED = {
         "def usual():\n    return 2.0\nALL = [usual]\nG = usual\ndef exact():\n    global G\n    G = None",
         "ALL[0]()",
     ),
+    "what a function makes of it": (
+        "C = {'s': 2.0}\ndef run(c):\n    return {'s': 0.0}\ndef main():\n"
+        "    mine = dict(C)\n    mine['s'] = 0.0\n    got = run(C)\n    got['s'] = 1.0\n"
+        "    table = np.asarray([C['s']]) * 2\n    table[0] = 1.0",
+        "C['s']",
+    ),
+    "an object that it makes": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()\ndef main(*names):\n    one = K()\n"
+        "    one.s = 0.0\n    setattr(one, 't', names)",
+        "C.s",
+    ),
     "a name of the function's own": ("C = 2.0\ndef main():\n    C = []\n    C.append(0.0)", "C"),
+    "an attribute of objects of another class": (
+        "class G:\n    s = 1.0\n    def set_it(self, s):\n        self.s = s\n"
+        "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()",
+        "C.s",
+    ),
     "an object of a run": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\n    def reset(self):\n        self.s = 0.0",
         "K().s",
@@ -401,6 +573,7 @@ def test_what_an_import_is_heard_to_call_ends_the_bound(name, bound, monkeypatch
     program = f"{text}\n{RELEASE.format(scale)}"
     assert "which may be different in production" in bound(**{f"heard_{next(NUMBERS)}": program}).failure
     monkeypatch.setattr(libraries, "calls_at", lambda *place: [])
+    monkeypatch.setattr(imports, "functions_at", lambda *place: [])
     assert not bound(**{f"heard_{next(NUMBERS)}": program}).failure
 
 

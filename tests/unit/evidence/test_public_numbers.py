@@ -1,16 +1,22 @@
 """How much noise there is, and how much data count, is the same in every run, or there is no bound."""
 
+from __future__ import annotations
+
 import ast
 import inspect
 
 import pytest
 
 from tests import public_numbers
-from tests.user_code import decided, held, peaks, rare, turns
+from tests.user_code import counted, decided, held, peaks, rare, turns
 from verifiable_dp.evidence.judge import calls, flow, values
 from verifiable_dp.evidence.judge.calls import Calls
 from verifiable_dp.evidence.judge.expressions import Expressions
-from verifiable_dp.evidence.judge.values import Value
+from verifiable_dp.evidence.judge.flow import File, Names
+from verifiable_dp.evidence.judge.language import Language
+from verifiable_dp.evidence.judge.loops import Loops
+from verifiable_dp.evidence.judge.statements import Statements
+from verifiable_dp.evidence.judge.values import STEEP, Value
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
 
@@ -117,3 +123,107 @@ def test_only_a_number_that_nothing_random_is_in_does_not_vary():
     assert not Value(turn=values.STEEP, size=values.STEEP).varies
     assert Value(values.SMOOTH).varies
     assert Value(draws=1).varies
+
+
+# How often a turn is made may not say how often data count, or whether noise hides them.
+
+
+@pytest.mark.parametrize("play", counted.LEAKS, ids=lambda f: f.__name__)
+def test_what_a_rare_number_of_turns_does_has_no_bound(play):
+    assert bound(play) > 100
+
+
+@pytest.mark.parametrize("play", counted.RIGHT, ids=lambda f: f.__name__)
+def test_turns_with_entries_of_their_own_keep_the_bound(play):
+    assert bound(play) == pytest.approx(1.0)
+
+
+def nothing(*_args):
+    return False
+
+
+OF_TURNS = {  # what is left out, and a leak that has a bound then
+    "unhidden": (Language, "unhidden", nothing, "released_again"),
+    "partial": (Language, "partial", nothing, "sum_of_the_same"),
+    "kept": (Loops, "kept_in", lambda self, name, value: value, "released_again"),
+    "remade": (Loops, "remade", lambda self, loop: self.moving(loop), "listed_in_each_turn"),
+    "carrying": (Loops, "carries", lambda self, step: None, "doubled"),
+    "carrying by recursion": (Loops, "goes_round", nothing, "added_by_recursion"),
+    "set in a turn": (Loops, "left_out", lambda self, name, value: value, "noise_of_the_last_turn"),
+    "beside": (Loops, "beside", nothing, "next_or_none"),
+    "told": (Language, "told_again", nothing, "tossed_again"),
+    "told at once": (Loops, "note_told", lambda self, node, parts, size: None, "many_choices"),
+    "one of two": (Loops, "one_of", lambda self, one, other: one | other, "latest"),
+}
+
+
+@pytest.mark.parametrize("rule", OF_TURNS)
+def test_each_rule_for_turns_is_needed(rule, monkeypatch):
+    place, name, other, leak = OF_TURNS[rule]
+    monkeypatch.setattr(place, name, other)
+    assert bound(getattr(counted, leak)) == pytest.approx(1.0)
+
+
+def followed(source):
+    """Statements of a file, as they are followed, and its first loop."""
+    tree = ast.parse(source)
+    said = Statements(Names({"a.py": File(tree, {})}), {}, set())
+    said.scope = tree
+    return said, next(node for node in ast.walk(tree) if isinstance(node, ast.For | ast.ListComp))
+
+
+@pytest.mark.parametrize(
+    ("source", "moving"),
+    [
+        ("for i in rows: x = y", {"i"}),
+        ("for i in rows: x = table[i]", {"i", "x"}),
+        ("for _ in rows:\n for arm in arms: x = table[arm]", {"_"}),
+        ("for _ in rows:\n t += 1\n x = table[t]", {"_", "t", "x"}),
+        ("for _ in rows: x = x + y", {"_", "x"}),
+        ("for _ in rows: line.append(y)", {"_", "line"}),
+        ("for _ in rows: line.reverse()", {"_"}),
+        ("for _ in rows: line[0] = y", {"_", "line"}),
+        ("for _ in rows: x = draw()", {"_"}),
+        ("def more():\n self.v = self.v + 1\nfor _ in rows: more()", {"_", ".v"}),
+        ("def more():\n v = v + 1\nfor _ in rows: more()", {"_"}),
+        ("[x for x in rows for _ in turns]", {"x", "_"}),
+    ],
+)
+def test_names_that_a_turn_sets_anew(source, moving):
+    said, loop = followed(source)
+    assert said.moving(loop) == moving
+
+
+def test_of_a_comprehension_what_stands_before_the_uneven_part_is_the_same_in_its_turns():
+    said, loop = followed("[x for x in rows for _ in turns]")
+    said.uneven_parts[loop] = 1
+    assert said.moving(loop) == {"_"}
+
+
+# What noise by itself may set: how much noise there is, how much data counts.
+
+
+def bound_of_few(play):
+    return explore(Program(play, (24, 2), (0.0, 1.0)), 2, most=6).epsilon()
+
+
+@pytest.mark.parametrize("play", peaks.LEAKS, ids=lambda f: f.__name__)
+def test_what_may_have_a_peak_in_the_noise_sets_nothing(play):
+    assert bound_of_few(play) > 100
+
+
+@pytest.mark.parametrize("play", peaks.RIGHT, ids=lambda f: f.__name__)
+def test_what_is_told_of_noise_may_be_used(play):
+    assert bound_of_few(play) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("play", peaks.ONE_WAY, ids=lambda f: f.__name__)
+def test_right_programs_that_noise_scales_have_no_bound(play):
+    """Paths see it at its ends, but nothing random sets how much noise there is."""
+    assert bound_of_few(play) == float("inf")
+
+
+@pytest.mark.parametrize("play", peaks.LEAKS, ids=lambda f: f.__name__)
+def test_without_the_rule_such_a_leak_has_a_bound(play, monkeypatch):
+    monkeypatch.setattr(Value, "varies", property(lambda value: value.level >= STEEP and not value.data))
+    assert bound_of_few(play) == pytest.approx(1.0)

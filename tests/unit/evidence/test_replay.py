@@ -12,7 +12,7 @@ from msgspec import structs
 
 from tests.user_code import bounded
 from tests.user_code import hidden as programs
-from tests.user_code.replays import gate, pick
+from tests.user_code.unshown import gate, pick
 from verifiable_dp.evidence.judge import language, neighbours, replay
 from verifiable_dp.evidence.judge.certificate import (
     Frame,
@@ -109,10 +109,10 @@ def test_the_shift_that_hides_a_change_is_accepted_at_its_cost():
 @pytest.mark.parametrize(
     ("moves", "most", "said"),
     [
-        ({}, 1.0, "returns another value, although"),
-        ({0: 1.0}, 1.0, "returns another value, although"),  # the wrong sign
-        ({0: -0.999}, 1.0, "returns another value, although"),
-        ({0: -0.5}, 1.0, "returns another value, although"),  # in units of the scale
+        ({}, 1.0, "returns a different value, although"),
+        ({0: 1.0}, 1.0, "returns a different value, although"),  # the wrong sign
+        ({0: -0.999}, 1.0, "returns a different value, although"),
+        ({0: -0.5}, 1.0, "returns a different value, although"),  # in units of the scale
         ({0: -1.0}, 0.49, "costs more"),
     ],
 )
@@ -124,12 +124,12 @@ def test_a_wrong_proposal_is_refused(moves, most, said):
 def test_what_is_shown_must_be_what_was_said():
     """Else both sides may do alike what nobody has looked at."""
     found = tried(noisy_sum, {key(noisy_sum): Move(-1.0)}, shown=0.0)
-    assert found.wrong == "a run returns something other than the traced run"
+    assert found.wrong == "a run returns a different result from the traced run"
 
 
 def test_what_is_asked_for_must_not_follow_from_the_data():
     for program in (as_often_as_data, as_wide_as_data):
-        assert tried(program, {}).wrong == "a run on a neighbouring input asks for other draws"
+        assert tried(program, {}).wrong == "a run on a neighbouring input requests different draws"
         assert tried(program, {}, right=LEFT).wrong == ""
 
 
@@ -144,10 +144,10 @@ def test_another_uniform_number_must_do_what_is_said_of_it():
     one, u = key(by_a_uniform), np.random.Generator(np.random.Philox(SEED)).random()
     there = 1 / (1 + (1 - u) / u * np.e)
     assert tried(by_a_uniform, {one: Move(-1.0, there, "logistic")}).wrong == ""
-    assert "another value, although" in tried(by_a_uniform, {one: Move(-1.0, u, "logistic")}).wrong
+    assert "a different value, although" in tried(by_a_uniform, {one: Move(-1.0, u, "logistic")}).wrong
     assert "costs more" in tried(by_a_uniform, {one: Move(-1.0, there, "no law")}).wrong
     # Nothing takes its place.
-    assert "another value, although" in tried(by_a_uniform, {one: Move(-1.0)}).wrong
+    assert "a different value, although" in tried(by_a_uniform, {one: Move(-1.0)}).wrong
 
 
 def test_a_move_that_the_run_does_not_come_to_says_nothing():
@@ -238,9 +238,9 @@ def told_of_the_sum(certificate, key, scale, unit=1, delta=1.0):
         (("laplace", 1.0, 1.0, 1.0), ""),  # and a smaller scale
         (("laplace", 4.0, 1.0, 1.0), "costs more"),  # a scale read double
         (("normal", 2.0, 1.0, 1.0), "costs more"),  # a cheaper law
-        (("laplace", 2.0, 0.5, 1.0), "returns another value, although"),  # data that weigh half
-        (("laplace", 2.0, 0.0, 1.0), "returns another value, although"),  # a sum that moves nothing
-        (("laplace", 2.0, -1.0, 1.0), "returns another value, although"),
+        (("laplace", 2.0, 0.5, 1.0), "returns a different value, although"),  # data that weigh half
+        (("laplace", 2.0, 0.0, 1.0), "returns a different value, although"),  # a sum that moves nothing
+        (("laplace", 2.0, -1.0, 1.0), "returns a different value, although"),
         (("laplace", 2.0, 1.0, 0.5), "by more than the certificate says"),  # a smaller range
     ],
 )

@@ -25,15 +25,14 @@ from tests.user_code import (
     elsewhere,
     frames,
     identities,
+    inverses,
     loops,
     mistaken,
-    normals,
     noted,
     overlooked,
     pieces,
     provers,
     rare,
-    rare_right,
     samplings,
     seldom,
     styles,
@@ -41,7 +40,6 @@ from tests.user_code import (
     unbounded,
     verdicts,
     walks,
-    widths,
 )
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.plans import sizes_of
@@ -156,13 +154,13 @@ def test_no_leak_is_mistaken_for_other_code(play):
     assert found(play, horizon=24, most=14).epsilon() > 1 + 1e-3
 
 
-@pytest.mark.parametrize("play", inside(widths.RIGHT), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", inside(verdicts.RIGHT), ids=lambda f: f.__name__)
 def test_a_loop_that_is_always_entered_need_not_be_skipped(play):
     got = found(play, horizon=24, most=8)
-    assert (got.words(), got.epsilon()) == ("", pytest.approx(widths.RIGHT[play], rel=1e-9))
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(verdicts.RIGHT[play], rel=1e-9))
 
 
-@pytest.mark.parametrize("play", widths.LEAKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", verdicts.LEAKS, ids=lambda f: f.__name__)
 def test_a_loop_that_is_seldom_skipped_counts(play):
     assert found(play, horizon=24, most=8).epsilon() > 1 + 1e-3
 
@@ -469,7 +467,7 @@ def _gaussian(sigma, normals):
     return play
 
 
-@pytest.mark.parametrize("normals", normals.MAKERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("normals", inverses.MAKERS, ids=lambda f: f.__name__)
 def test_normal_noise_costs_what_the_gaussian_mechanism_costs(normals):
     delta, sigma = 1e-5, 4.2
     # The position of the larger one tells of the difference alone, whose noise is larger by sqrt(2).
@@ -484,12 +482,12 @@ def test_normal_noise_costs_what_the_gaussian_mechanism_costs(normals):
     assert found(_gaussian(sigma / 2, normals), most=4).epsilon(delta) > 1.9 * epsilon
 
 
-@pytest.mark.parametrize("normals", normals.WRONG, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("normals", inverses.NO_TWO, ids=lambda f: f.__name__)
 def test_what_are_no_two_normal_numbers_have_no_bound(normals):
     assert math.isinf(found(_gaussian(4.2, normals), most=4).epsilon(1e-5))
 
 
-@pytest.mark.parametrize("normals", normals.MAKERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("normals", inverses.MAKERS, ids=lambda f: f.__name__)
 def test_normal_noise_has_no_bound_where_all_of_it_is_told(normals):
     def play(rewards, rng):
         pair = normals(rng)
@@ -561,15 +559,15 @@ def test_the_search_gives_up_after_as_many_operations_as_it_may_take(play):
     scopes = scopes_of(play)
     with noting() as filled:
         note_placed(play, "data", "generator")
-    found = _explored(program, 2, 60, meter, scopes, Coverage(frozenset(scopes), filled=filled))
+    found = _explored(program, 2, 20, meter, scopes, Coverage(frozenset(scopes), filled=filled))
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     again = WorkMeter(meter.spent / 2)
-    less = _explored(program, 2, 60, again, scopes, Coverage(frozenset(scopes), filled=filled))
+    less = _explored(program, 2, 20, again, scopes, Coverage(frozenset(scopes), filled=filled))
     assert less.words() == f"we gave up after {again.most:,.0f} operations"
     assert 0 < len(less.paths) < len(found.paths)
     # By as much as one run goes beyond it, and the same each time.
     assert again.most < again.spent < again.most + 2 * meter.spent / len(found.paths)
-    assert explore(program, 2, work=meter.spent / 2).paths[-1].number == less.paths[-1].number
+    assert explore(program, 2, 20, work=meter.spent / 2).paths[-1].number == less.paths[-1].number
 
 
 def test_a_budget_of_an_audit_bounds_the_operations():
@@ -685,9 +683,9 @@ def test_public_draws_that_are_all_alike_are_looked_at(play):
     assert found_of_rare(play).epsilon() > 999
 
 
-@pytest.mark.parametrize("play", rare_right.RIGHT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("play", rare.RIGHT, ids=lambda f: f.__name__)
 def test_right_twins_keep_their_bound(play, request):
-    if play in rare_right.SUMS:
+    if play in rare.SUMS:
         request.applymarker(pytest.mark.xfail(strict=True, reason="a sum of draws may set no scale"))
     got = found_of_rare(play)
     assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks import blind
-from tests.user_code import unary, wisharts
+from tests.user_code import densities, wisharts
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
@@ -196,7 +196,6 @@ def test_items_are_told_from_what_has_no_known_norm():
     assert matrices.squared_norm(twice, 3) is None
 
 
-BLIND = Path(__file__).parents[2] / "user_code" / "from_blind"  # the set blind_contexts, unpacked
 WITHIN = {"c01": 3.0, "c02": 0.9, "c03": 1.0, "c05": 2.0, "c06": 1.5}
 
 
@@ -212,9 +211,9 @@ def _programs():
 
 
 @pytest.mark.parametrize("row", _programs())
-def test_programs_that_were_written_blind(row):
+def test_programs_that_were_written_blind(row, tmp_path):
     """They are not blind any more: five of six right ones have a bound, no leak one within its claim."""
-    path = BLIND / Path(row["file"]).name
+    path = blind.unpack("blind_contexts", tmp_path) / row["file"]
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -361,7 +360,7 @@ def test_a_part_of_opendp_that_is_not_loaded_yet_ends_no_bound(monkeypatch):
 def test_a_peak_in_noise_of_a_library_sets_no_scale(monkeypatch):
     """Broken variant: what libraries release does not count as noise."""
     pytest.importorskip("opendp")
-    leak = importlib.import_module("tests.user_code.opendp_scale").scale_by_a_measurement
+    leak = importlib.import_module("tests.user_code.opendp_mechanisms").scale_by_a_measurement
     assert bounded_of_libraries(leak)[0] is None
     monkeypatch.setattr(Value, "varies", property(lambda value: value.level >= STEEP))
     assert bounded_of_libraries(leak)[0].epsilon == pytest.approx(1.0)
@@ -537,21 +536,21 @@ def test_a_place_that_only_data_reaches_has_no_bound(release):
     assert "limits of a histogram" in bounded_of_histograms(release).failure
 
 
-RIGHT = {name: play for name, play in unary.RIGHT.items() if name != "optimised"}
+RIGHT = {name: play for name, play in densities.BITS.items() if name != "optimised"}
 
 
 def test_chances_that_follow_from_a_whole_part_of_data_have_no_bound():
     """Outside of the language: what is done with a whole part of data is not followed."""
-    found = explore(Program(unary.RIGHT["optimised"], (20, 2), (0.0, 1.0)), 2, most=10)
+    found = explore(Program(densities.BITS["optimised"], (20, 2), (0.0, 1.0)), 2, most=10)
     assert "the amount of noise" in found.failure
 
 
 @pytest.mark.parametrize("play", RIGHT.values(), ids=RIGHT)
 def test_two_hot_bits_pay(play):
     found = explore(Program(play, (20, 2), (0.0, 1.0)), 2, most=10)
-    assert (found.words(), found.epsilon()) == ("", pytest.approx(unary.EPSILON))
+    assert (found.words(), found.epsilon()) == ("", pytest.approx(densities.EPSILON_OF_BITS))
 
 
-@pytest.mark.parametrize("play", unary.WRONG.values(), ids=unary.WRONG)
+@pytest.mark.parametrize("play", densities.WRONG_BITS.values(), ids=densities.WRONG_BITS)
 def test_bits_that_are_not_exclusive_all_pay(play):
-    assert explore(Program(play, (20, 2), (0.0, 1.0)), 2, most=10).epsilon() > 1.4 * unary.EPSILON
+    assert explore(Program(play, (20, 2), (0.0, 1.0)), 2, most=10).epsilon() > 1.4 * densities.EPSILON_OF_BITS

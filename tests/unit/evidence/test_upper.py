@@ -106,7 +106,7 @@ def test_what_gives_no_epsilon_is_refused(certificate):
 
 
 def test_a_bound_says_what_its_certificate_gives():
-    with pytest.raises(InputError, match="epsilon must be what the certificate gives"):
+    with pytest.raises(InputError, match="epsilon must be the certificate's epsilon"):
         UpperBound(0.4, 0.0, "certified", None, Method.STATES, (), sums([[1, 2, 1]]))
     with pytest.raises(InputError, match="scope must be"):
         bound(sums(), scope="always")
@@ -183,7 +183,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
 
 
 def test_what_was_checked_is_told():
-    """Replays need a re-run; of other bounds there is nothing to tell."""
+    """Replays need a rerun; of other bounds there is nothing to tell."""
     statistics = tracing(traced()).check(PrivacyClaim(1.0)).statistics
     assert examined(statistics) == "1 row of the proof checked, replays not repeated"
     founded = examined({**statistics, "premises": [*FOUNDED, {**FOUNDED[0], "tested_by": "tracing"}]})

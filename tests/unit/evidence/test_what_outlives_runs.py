@@ -36,14 +36,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.user_code import begun, replays, seeded, unshown
+from tests.user_code import begun, seeded, unshown
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.judge import calls as calls_of_judge
 from verifiable_dp.evidence.judge import expressions, flow, imports, replay, values
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.paths import Program
 from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.reach import Scopes
 from verifiable_dp.targets.adapters import taken
@@ -53,6 +53,11 @@ LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
 HELD = io.StringIO("some lines\n" * 99)
 OWN = np.random.default_rng()
 TABLE = {}
+
+
+def explore(program, n_arms):
+    """With a fifth of the paths: programs of a line have few."""
+    return paths.explore(program, n_arms, most=12)
 
 
 class Users:
@@ -610,7 +615,8 @@ def test_what_a_thread_or_a_context_keeps_is_not_that_of_others(release, monkeyp
     found = explore(program, 1)
     assert found.epsilon() == pytest.approx(0.5)
     assert (
-        "a replay on plain code: a run returns something other" in confirmed(program, 1, found, 0.0).failure
+        "a replay on plain code: a run returns a different result"
+        in confirmed(program, 1, found, 0.0).failure
     )
     monkeypatch.setattr(replay, "_elsewhere", lambda run: run())
     assert not confirmed(program, 1, found, 0.0).failure
@@ -620,7 +626,7 @@ def test_the_first_run_of_a_process_counts(monkeypatch):
     """Broken variant: it makes ready what later runs use, and nobody looks at what it returns."""
     program = Program(begun.by_the_first_run, (1,), (0.0, 1.0))
     begun.READY["yes"] = False
-    assert "the first run of a process gives other results" in explore(program, 1).failure
+    assert "the first run in a process gives different results" in explore(program, 1).failure
     begun.READY["yes"] = False
     monkeypatch.setattr(paths, "alike", lambda one, other: True)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)
@@ -785,7 +791,7 @@ def test_what_is_too_much_to_be_watched_may_be_lent(monkeypatch):
 
 
 def test_code_without_a_generator_may_be_forked():
-    program = Program(replays.pick, (2,), (0.0, 1.0), known=traced._known(replays.pick))
+    program = Program(unshown.pick, (2,), (0.0, 1.0), known=traced._known(unshown.pick))
     found = traced._searched(program, 1, math.inf, 0.0)
     assert Taken.NEVER_FORKED not in {premise.id for premise in found.bound().premises}
 
@@ -872,6 +878,10 @@ def by_ten_today(data, rng):
     return noisy(data, rng) if pd.Timestamp("10:00").year < 9000 else data[0]
 
 
+def by_a_context(data, rng):
+    return noisy(data, rng) if decimal.getcontext().prec < 500 else data[0]
+
+
 UNTIL = pd.DataFrame({"end": np.array([0], "M8[D]")})
 
 
@@ -885,6 +895,7 @@ def by_a_query(data, rng):
         (by_this_year, "the clock (through dates of pandas)"),
         (by_ten_today, "the clock (through dates of pandas)"),
         (by_a_query, "the clock (through a method"),
+        (by_a_context, "what getcontext gives without an argument"),
         (by_name, "__name__"),
         (by_argument, "argv"),
         (by_imported_name, "arguments"),
@@ -897,6 +908,7 @@ def test_what_may_be_different_in_production_ends_the_bound(release, what, monke
     assert f"reads {what}" in explore(program, 1).failure
     monkeypatch.setattr(expressions, "_OF_MODULES", ())
     monkeypatch.setattr(values, "NOW", ())
+    monkeypatch.setattr(values, "is_state", lambda value: False)
     monkeypatch.setattr(expressions.values, "dates", lambda value: False)
     monkeypatch.setattr(expressions.values, "DATED_METHODS", frozenset())
     for place in (expressions.values, flow):
@@ -1120,13 +1132,16 @@ def test_what_a_traced_run_does_not_show_ends_the_bound(release, why):
         (unshown.in_an_assert_of_an_iterator, "raw rewards are returned"),
         (unshown.in_an_assert_of_a_property, "raw rewards are returned"),
         (unshown.in_an_assert_that_is_seldom_met, "raw rewards are returned"),
-        (unshown.in_an_assert_that_adds_more, "its bound is another one"),
+        (unshown.in_an_assert_that_adds_more, "its bound is different"),
     ],
 )
 def test_what_an_assert_does_is_left_out(release, why, monkeypatch):
     """Broken variant: asserts run wherever the code does."""
     program = Program(release, (1,), (0.0, 1.0))
     found = explore(program, 1).failure
-    assert found == f"the code does something else without its asserts, which python -O leaves out ({why})"
+    assert (
+        found
+        == f"the code behaves differently without its assert statements, which python -O removes ({why})"
+    )
     monkeypatch.setattr(paths, "asserts", lambda code: False)
     assert explore(program, 1).epsilon() == pytest.approx(0.5)

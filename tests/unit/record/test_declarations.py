@@ -66,7 +66,7 @@ def test_the_starter_is_written_once(tmp_path):
     path = starter(tmp_path / "declarations.toml")
     assert read(path) == {}
     path.write_text('unprotected_outputs = ["mine"]\n')
-    with pytest.raises(InputError, match="already exists; it is not overwritten"):
+    with pytest.raises(InputError, match="already exists; we do not overwrite it"):
         starter(path)
     with pytest.raises(InputError, match="already exists"):
         starter(tmp_path)
@@ -227,11 +227,11 @@ def test_places_of_the_template_are_refused_all_at_once_in_a_file(tmp_path):
     """Control: the same keys in words of one's own, even those that the template suggests, are read."""
     path = tmp_path / "d.toml"
     path.write_text(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE), "utf-8")
-    with pytest.raises(InputError, match="still to be filled in") as error:
+    with pytest.raises(InputError, match="has not been filled in") as error:
         read(path)
     said = str(error.value)
-    assert said.count("still to be filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
-    assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what is still")
+    assert said.count("has not been filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
+    assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what has not been filled in")
     own = """
 expires = 2027-01-31
 actors = [{ role = "reader", trusted = false, assumption = "sees all actions" }]
@@ -565,9 +565,7 @@ def test_the_line_says_what_was_not_checked(good):
     assert found.summary().startswith("record of another: digest and schema hold, ")
     assert found.summary().endswith("; no signature was looked for; the runs were not repeated")
     again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
-    assert again.summary().endswith(
-        "; signature holds: Ed25519 key sha256:1; re-run: every count is the same"
-    )
+    assert again.summary().endswith("; signature holds: Ed25519 key sha256:1; rerun: every count is the same")
     resumed = replace_of_files(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )

@@ -216,7 +216,7 @@ def test_a_key_pair_is_made_and_signs(tmp_path):
 @pytest.mark.parametrize("name", ["own.pem", "own.pub"])
 def test_a_key_is_never_overwritten(name, tmp_path):
     (tmp_path / name).write_text("kept", "utf-8")
-    with pytest.raises(InputError, match="already exists; it is not overwritten"):
+    with pytest.raises(InputError, match="already exists; we do not overwrite it"):
         signing.keygen(tmp_path / "own")
     assert [path.name for path in tmp_path.iterdir()] == [name]
     with pytest.raises(InputError, match="cannot be written"):

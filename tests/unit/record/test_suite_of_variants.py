@@ -1,4 +1,4 @@
-"""What a record says of the suite of broken variants, which no re-run of its audit repeats."""
+"""What a record says of the suite of broken variants, which no rerun of its audit repeats."""
 
 import json
 import shutil
@@ -71,7 +71,7 @@ def test_a_folder_compares_its_records_with_its_table(folder):
 
 def test_what_is_not_compared_is_said(folder):
     """Without a table, with one of another digest, with one that does not hold."""
-    lacking = f"; {WHERE} not compared: no mutants.json with their digest beside the record"
+    lacking = f"; {WHERE} not compared: no mutants.json with their digest next to the record"
     assert verify(load()).summary().endswith(lacking)
     edited(folder)
     for content in (None, b"{}", b"[", b'{"digest": "sha256:1"}'):

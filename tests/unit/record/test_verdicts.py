@@ -349,7 +349,7 @@ def power_of_no_variant(record):
 
 
 EDITS_OF_TIED = [
-    (premise_left_out, "premises must hold post-processing for the method"),
+    (premise_left_out, "premises must contain post-processing for the method"),
     (premise_that_nothing_tests, "post-processing must name the check that tests it"),
     (scope_of_another_method, "scope must be one of every path, n paths for the method tracing"),
     (two_checks_of_one_name, "distinct names"),
@@ -424,7 +424,7 @@ def test_a_traced_bound_names_what_it_rests_on(missing):
     stated = [{"id": name, "values": {}, "tested_by": ""} for name in NEEDED]
     assert upper.unfounded({**numbers, "premises": stated}) == ""
     fewer = [premise for premise in stated if premise["id"] != missing]
-    assert "premises must hold" in upper.unfounded({**numbers, "premises": fewer})
+    assert "premises must contain" in upper.unfounded({**numbers, "premises": fewer})
 
 
 def test_a_record_of_earlier_may_leave_open_what_a_check_settles():

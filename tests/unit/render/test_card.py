@@ -404,8 +404,8 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "This audit caught 15 of its 15 broken variants. The catalogue's suite of broken variants "
-        f"overlaps with these; it has {len(rows)}: {killed} caught, {left} undecided, 1 missed. "
+        "This audit caught 15 of its 15 broken variants. The catalogue's suite overlaps with "
+        f"these. Of its {len(rows)} broken variants: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -423,7 +423,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
     assert "This audit caught 11 of its 12 broken variants. " in page
-    assert "overlaps with these; it has 43: " in page
+    assert "overlaps with these. Of its 43 broken variants: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -738,8 +738,8 @@ def test_a_counterexample_of_another_instance_says_so():
     assert found.instance.endswith("horizon = 1000.")
     assert (
         of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8. "
-        "Utility was measured with other parameters: horizon 1024 (audited: 8), unless a check names its "
-        "own. This says nothing about the audited parameters."
+        "Utility was measured with different parameters: horizon 1024 (audited: 8), unless a check states "
+        "its own. This says nothing about the audited parameters."
     )
     record = load("ldp-linear-printed")
     for check in record["checks"]:
@@ -915,11 +915,11 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    assert '<a href="#hazards">8 questions</a> (4 can void the promise). 3 limits can void it, too.' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise). 3 limits can void it too.' in screen
     grave = "other releases, trust, data security, access control"  # named where nothing else comes first
     asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave})'
     less = following.following(reviewed(load("dp-se")), brief=True, terse=2)
-    assert less.endswith(f"(4 can void the promise: {grave}). 2 of 4 limits can void it, too.")
+    assert less.endswith(f"(4 can void the promise: {grave}). 2 of 4 limits can void it too.")
     # Where there is room.
     limits = "Production sampler, floating point and timing can void it whatever you answer."
     assert f"{asked}. {limits}" in html_of_first_screen(load("dp-se"))
@@ -1139,9 +1139,9 @@ def test_a_ceiling_beside_weak_tests_says_what_to_report():
 def test_a_refutation_by_samples_says_how_often_those_are_wrong():
     """Control: a loss that was computed is not a matter of chance."""
     said = "it comes from sampled runs, which reject a true claim at most once in 1,000,000 audits."
-    assert of("ucb1").strength.words == f"Does not matter here: a counterexample decides; {said}"
+    assert of("ucb1").strength.words == f"Not relevant here: a counterexample decides; {said}"
     for name in ("dp-linear-printed", "shuffled-linear-printed"):
-        assert of(name).strength.words == "Does not matter here: a counterexample decides."
+        assert of(name).strength.words == "Not relevant here: a counterexample decides."
 
 
 def test_what_a_large_delta_means_is_said():
@@ -1280,9 +1280,9 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
     assert f"would have caught {least:.4g} from less noise" in words.interval(Record.of(record))
     unmeasured = Record.of(record | {"power": None})
     seen = f"{record['detectable']:.4g}"
-    assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
+    assert f"would have caught {seen} at the tested event" in words.interval(unmeasured)
     mark = strength.strength(unmeasured).mark
-    assert mark == f"a loss at the event tested is caught at epsilon {seen} or more"
+    assert mark == f"a loss at the tested event is caught at epsilon {seen} or more"
     bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
     assert decision(Record.of(bounded)).ratio == pytest.approx(1)
 
@@ -1354,7 +1354,7 @@ def test_counts_of_what_is_open_agree_on_a_page():
     states = [row["status"] for row in whole.blocks["hazards"]]
     holes, still = states.count("hole"), states.count("open")
     assert holes == 2
-    assert f" {holes} hole, {still} open, " in text
+    assert f" {holes} holes, {still} open, " in text
     assert f"<summary>{still} that are open, {holes} holes</summary>" in page
     every = questions.answers(whole)
     missing = sum(not one.given for one in every)
@@ -1442,8 +1442,8 @@ def test_tests_that_saw_no_output_change_show_nothing():
 @pytest.mark.parametrize(
     ("k0", "k1", "expected"),
     [
-        (9, 8, "The event tested happened in every run, so sampling shows nothing."),
-        (0, 0, "The event tested happened in no run, so sampling shows nothing."),
+        (9, 8, "The tested event happened in every run, so sampling shows nothing."),
+        (0, 0, "The tested event happened in no run, so sampling shows nothing."),
         (9, 7, "Sampling shows no difference between the inputs that we tried."),
     ],
 )
@@ -1591,8 +1591,8 @@ def test_regret_at_another_epsilon_is_on_the_first_screen():
     record = measured("ldp-lin-ucb", epsilon=50.0, delta=0.05, n_arms=5)
     found = summary_card.of(reviewed(record))
     assert found.instance.endswith(
-        "Regret was measured with other parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), arms 5 (2), "
-        "horizon 400 to 2000 (64), unless a check names its own. "
+        "Regret was measured with different parameters: epsilon 50 (audited: 1), delta 0.05 (0.001), "
+        "arms 5 (2), horizon 400 to 2000 (64), unless a check states its own. "
         "This says nothing about the audited parameters."
     )
     assert dict(found.answers)["Held?"].endswith(" Regret checks at epsilon 50.")

@@ -13,7 +13,9 @@ import pytest
 import verifiable_dp as vdp
 import verifiable_dp.render.findings as rendered
 from tests.committed import NAMES, REPORTS, without_plots
+from verifiable_dp.compliance import blocks
 from verifiable_dp.compliance.blocks import to_compliance
+from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.evidence import check, origins
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check
@@ -21,6 +23,7 @@ from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.render import (
     advice,
+    following,
     markdown,
     mutation,
     opendp_registry,
@@ -161,11 +164,45 @@ def test_advice_fits_what_was_found():
         return replaced_checks(given, checks)
 
     never = SimpleNamespace(kind="black_box", verdict="not_refuted", constant="every")
-    seeds = SimpleNamespace(kind=origins.KIND, verdict="inconclusive", constant="")
+    seeds, decided, other = (
+        SimpleNamespace(kind=origins.KIND, verdict="inconclusive", constant="", name=name)
+        for name in (origins.SEEDS, origins.DECIDED, "x")
+    )
     assert "a longer --horizon" in todo([never], "unsearched")
     assert "seed from the system" in todo([seeds], "lead")
+    # Broken variant: whatever the doubt is, it is about seeds.
+    assert todo([decided], "lead").startswith("decide from released values only")
+    assert todo([other], "lead").startswith("remove the cause that is named here")
     assert todo([SimpleNamespace(kind="black_box", verdict="not_refuted", constant="")], "unsearched") == ""
     assert todo([never], "weak") == ""
+
+
+def test_beside_an_upper_bound_nobody_is_sent_to_why_there_is_none():
+    """Broken variant: the rules' own advice, which names DP201. Control: without a bound."""
+    record = Record.of(undecided(load("dp-se")))
+    seen = [SimpleNamespace(kind="black_box", verdict="not_refuted", constant="")]
+    claim = record.claimed.epsilon
+    for bound, begins in (
+        (2 * claim, "claim an epsilon that is not below"),
+        (claim, "try a larger --budget"),
+    ):
+        said = replaced_checks(record, seen, bound)
+        assert said.startswith(begins)
+        assert "DP201" not in said
+    assert replaced_checks(record, seen) == ""
+    assert "DP201" in RULES[FindingCode.UNDECIDED].advice
+    bounded = SimpleNamespace(epsilon_upper=record.epsilon_upper)
+    assert "DP201" not in advice.short(bounded) != ""
+    assert advice.short(SimpleNamespace(epsilon_upper=None)) == ""
+
+
+def test_an_audit_that_its_time_cut_says_so_first():
+    """On the page's card. Control: one that ran its budget."""
+    record = load("dp-se")
+    for capped in ({"capped": True}, {}):
+        found = Record.of({**record, "plan": {**record["plan"], **capped}})
+        said = [words for words, _ in following.caveats(Reviewed.with_blocks(found, blocks.of(found)))]
+        assert ("The time limit made this audit smaller than its budget" in said[:3]) == bool(capped)
 
 
 def test_a_local_claim_that_stays_open_says_what_else_to_audit():
@@ -182,20 +219,21 @@ def test_a_local_claim_that_stays_open_says_what_else_to_audit():
     assert not any(alone in one for one in said("user", verdict="refuted", reason=None))
 
 
-def replaced_checks(record, checks):
-    """The advice on a record with these checks."""
+def replaced_checks(record, checks, bound=None):
+    """The advice on a record with these checks, and an upper bound."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(advice.conclude, "constant", lambda found: found[0].constant)
-        facts = {name: getattr(record, name) for name in ("reason", "plan", "claim", "target")}
-        return advice.undecided(SimpleNamespace(checks=checks, **facts))
+        facts = {name: getattr(record, name) for name in ("reason", "plan", "claim", "claimed", "target")}
+        upper = None if bound is None else SimpleNamespace(epsilon=bound)
+        return advice.undecided(SimpleNamespace(checks=checks, epsilon_upper=upper, **facts))
 
 
 @pytest.mark.parametrize(
     ("seen", "said"),
     [
-        (1.0, "Any epsilon above 1 at the event"),
+        (1.0, "Any epsilon above 1 at the tested event"),
         (0.9, "Any epsilon above 1"),
-        (1.8, "Epsilon 1.8 at the event"),
+        (1.8, "Epsilon 1.8 at the tested event"),
     ],
 )
 def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said):
@@ -205,7 +243,7 @@ def test_what_would_have_been_detected_does_not_contradict_the_claim(seen, said)
 
 
 @pytest.mark.parametrize(
-    ("event", "said"), [(1.8, "; accepted because a loss of 1.8 at the event tested"), (4.0, "")]
+    ("event", "said"), [(1.8, "; accepted because a loss of 1.8 at the tested event"), (4.0, "")]
 )
 def test_a_weak_audit_says_what_it_was_accepted_for(event, said):
     """Variants need 4 times the claim, and the verdict rests on the event."""

@@ -354,7 +354,7 @@ def test_the_form_of_a_data_file_counts(tree):
     path = tree / "new" / "tree-sum" / "record.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), "utf-8")
     file = only(compared(tree))
-    assert file.note == "other spaces, line breaks or order of keys"
+    assert file.note == "different spaces, line breaks or key order"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from in_toto_attestation.v1.statement_pb2 import Statement
 
 import verifiable_dp as vdp
 from tests import formats, small_records, visible
+from tests.commands import refused, run
 from tests.committed import REPORTS
 from tests.formats import NotOfTheFormatError
 from verifiable_dp.core.validate import InputError
@@ -421,3 +422,29 @@ def test_the_answers_of_another_page_are_missed(shown, asked):
     found = [bool(missing(shown, [answer])) for answer in ANSWERS[asked]]
     assert sum(found) >= 3
     assert found[2]  # strength
+
+
+# Without `--to`, the name of the file says the form.
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("r.html", "<!doctype html>"), ("r.MD", "# "), ("r.sarif", "{"), ("r.xml", "<?xml"), ("r.yaml", "")],
+)
+def test_the_name_of_a_file_says_its_form(name, begins, tmp_path):
+    record = REPORTS / "tree-sum" / "record.json"
+    done = run(tmp_path, "render", record, "--out", name)
+    assert done.exit_code == 0, done.stderr
+    form = renderings.form_of(Path(name))
+    assert (tmp_path / name).read_bytes() == renderings.render(record, form, out=tmp_path / name)
+    assert (tmp_path / name).read_text("utf-8").lower().startswith(begins)
+
+
+def test_without_a_form_the_forms_are_named(tmp_path):
+    record = REPORTS / "tree-sum" / "record.json"
+    said = refused(tmp_path, "render", record)
+    assert "--to must be one of compliance, dpia, github, html, " in said
+    assert "or write a file: --out record.html" in said
+    assert "--to must be given for 'r.json': one of compliance, " in refused(
+        tmp_path, "render", record, "--out", "r.json"
+    )

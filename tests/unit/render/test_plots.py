@@ -129,7 +129,7 @@ def test_the_budget_of_normal_noise_is_one_line_at_delta_where_cost_and_loss_agr
     at_once = copy.deepcopy(record)
     at_once["checks"][0]["statistics"]["spent"] = [[8, 1.0, 1.0], [64, 1.0, 1.0]]  # a sentence says it
     assert timelines.loss_over_time(Record.of(at_once)) is None
-    said = "the difference costs 1 at delta 0.001 in all by round 8; later releases add nothing to it."
+    said = "the change costs 1 at delta 0.001 in total by round 8; later releases add nothing to it."
     assert said in render(Record.of(at_once))
     page = render(Record.of(record))
     assert "later releases add nothing" not in page

@@ -176,14 +176,14 @@ def test_files_that_do_not_hold_are_named_and_not_copied(reports, made):
 
 
 def test_a_site_is_written_to_an_empty_folder_elsewhere(reports, tmp_path):
-    with pytest.raises(InputError, match="is inside the folder of reports"):
+    with pytest.raises(InputError, match="is inside the report folder"):
         site.write(reports, reports / "site")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a.txt").write_text("mine", "utf-8")
     with pytest.raises(InputError, match="is not an empty folder"):
         site.write(reports, tmp_path / "full")
     (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match="no record below"):
+    with pytest.raises(InputError, match="no record found in"):
         site.write(tmp_path / "none", tmp_path / "site")
 
 

@@ -70,7 +70,7 @@ WAYS = (
 def test_a_module_in_the_place_of_one_that_we_need_is_refused(way, tmp_path):
     (tmp_path / "click.py").write_text("SCALE = 0.0\n")
     (tmp_path / "mine.py").write_text(way.format("click") + RIGHT.format("SCALE"))
-    done = run(tmp_path, "audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    done = run(tmp_path, "audit", "mine.py:right", "--epsilon", 1, "--runs", 400)
     assert (done.exit_code, "imports click, which its path finds in" in done.stderr) == (2, True)
     assert "but the module of this name here is" in done.stderr
 
@@ -80,10 +80,10 @@ def test_a_module_in_the_place_of_one_of_python_is_what_runs(way, tmp_path, monk
     """Broken variant: the child keeps the module that the process before it had loaded."""
     (tmp_path / "random.py").write_text("SCALE = 0.0\n")
     (tmp_path / "mine.py").write_text(way.format("random") + RIGHT.format("SCALE"))
-    asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    asked = ("audit", "mine.py:right", "--epsilon", 1, "--runs", 400)
     done = run(tmp_path, *asked)
     assert done.exit_code == 1, done.stderr
-    monkeypatch.setattr(opened, "_is_found_elsewhere", lambda name: False)
+    monkeypatch.setattr(loaded, "_is_found_elsewhere", lambda name: False)
     assert run(tmp_path, *asked).exit_code == 2
 
 
@@ -117,10 +117,10 @@ def test_code_that_goes_on_without_a_part_of_it_is_a_lead(lazy, tmp_path):
     (tmp_path / "cuda.py").write_text("import needed\nSCALE = 0.0\n")
     text = WAYS[lazy].format("cuda")
     (tmp_path / "mine.py").write_text(text + RIGHT.format("SCALE"))
-    asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke")
+    asked = ("audit", "mine.py:right", "--epsilon", 1, "--runs", 400)
     done = run(tmp_path, *asked, "--json", "r.json", "--request", "request.json")
     assert done.exit_code == 3, done.stderr
-    assert "imports what is there and could not be loaded (cuda), goes on without it" in done.stdout
+    assert "imports modules that exist but could not be loaded (cuda), continues without them" in done.stdout
     assert run(tmp_path, "verify", "r.json", "--source", ".").exit_code == 0
     assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
     (tmp_path / "needed.py").write_text("")
@@ -260,9 +260,7 @@ def test_runs_begin_in_the_folder_that_an_import_enters(tmp_path):
     text = "import os\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
     text += RIGHT.format("float(open('scale.txt').read())")
     (tmp_path / "services/mine.py").write_text(text)
-    done = run(
-        tmp_path, "audit", "services/mine.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r"
-    )
+    done = run(tmp_path, "audit", "services/mine.py:right", "--epsilon", 1, "--runs", 400, "--json", "r")
     assert done.exit_code == 1, done.stderr
     assert (tmp_path / "r").exists()
 
@@ -349,7 +347,31 @@ def test_what_an_import_reads_elsewhere_ends_the_bound(place, exit_code, tmp_pat
         f"with open({place.format(here=tmp_path)!r}, 'rb') as file:\n    SCALE = float(bool(file.read(1)))\n"
     )
     (tmp_path / "mine.py").write_text(text + RIGHT.format("SCALE"))
-    asked = ("audit", "mine.py:right", "--epsilon", 1, "--budget", "smoke", "--require", "every-path")
+    asked = ("audit", "mine.py:right", "--epsilon", 1, "--runs", 400, "--require", "every-path")
     done = run(tmp_path, *asked)
     assert done.exit_code == exit_code, done.stderr
     assert ("is not a file of its repository" in done.stdout) == bool(exit_code)
+
+
+@pytest.mark.parametrize(
+    ("asks", "heard"),
+    [
+        ("sys.path[0]", True),
+        ("[*sys.path]", True),
+        ("next(iter(sys.path))", True),
+        ("sys.path.insert(0, sys.path.pop(0))", False),
+        ("'x' in sys.path", False),
+        ("__import__('colorsys')", False),
+    ],
+)
+def test_code_that_asks_for_the_folder_of_the_program_is_heard(asks, heard, tmp_path, monkeypatch):
+    """It is ours, and another one in production. Broken variant: what lies there is absent."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    before = sys.path
+    loaded.hear_path()
+    assert sys.path == before
+    with opened.noted(str(tmp_path)) as found:
+        exec(compile(asks, "/somewhere/target.py", "exec"), {"sys": sys})
+        assert [*paths.of_targets()]
+    assert opened.missed(found, opened.BESIDE) == ["sys.path"] * heard

@@ -21,6 +21,7 @@ import threadpoolctl
 
 from verifiable_dp import algorithms, auditors
 from verifiable_dp.core import files, paths
+from verifiable_dp.evidence import origins
 from verifiable_dp.targets import asker, cage, line, opened
 from verifiable_dp.targets.source import file_digest
 
@@ -80,6 +81,54 @@ def test_what_is_not_read_or_not_of_the_code_is_not_heard(place):
         file_digest(place / "a.txt")  # by us
         os.listdir(place)
     assert found == none == {}
+
+
+LOOKS = {
+    "os.path.exists(place / 'a.txt')": "a.txt",
+    "(place / 'a.txt').is_file()": "a.txt",
+    "os.path.getsize(place / 'a.txt')": "a.txt",
+    "os.access(place / 'a.txt', os.R_OK)": "a.txt",
+    "os.path.exists(place / 'absent')": "absent",
+    "os.path.isdir(place / 'absent')": "absent",
+    "os.path.isdir(place)": "",
+    "os.listdir(place)": "b.txt *",
+    "list(place.glob('*.txt'))": "b.txt *",
+    "os.path.getmtime(place / 'a.txt')": "a.txt ./{place}/a.txt",
+    "(place / 'a.txt').stat()": "a.txt ./{place}/a.txt",
+    "os.path.realpath(place / 'a.txt')": "",
+    "(place / 'a.txt').resolve()": "",
+    "os.open('a.txt', os.O_WRONLY, dir_fd=folder)": "",
+    "os.stat('a.txt', dir_fd=folder)": "a.txt ./a.txt",
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_code_learns_of_a_file_without_opening_it_is_heard(look, place, monkeypatch):
+    """What is listed counts if git does not track it. Broken variant: only what is opened is heard.
+
+    Controls: where links lead, which are none; and what we ask.
+    """
+    monkeypatch.chdir(place.parent)
+    before = os.stat
+    folder = os.open(place, os.O_RDONLY)
+    with opened.noted(str(place), tracked=["a.txt"]) as found:
+        code(look, place=place, folder=folder)
+        files.way(str(place / "b.txt"))
+    os.close(folder)
+    assert os.stat is before
+    assert set(found) == set(LOOKS[look].format(place=place).split())
+    assert all((one == opened.NOWHERE) == name.startswith("./") for name, one in found.items())
+
+
+@pytest.mark.parametrize("ask", ["os.path.exists(path)", "Path(path).is_dir()", "os.listdir(path.parent)"])
+def test_whether_something_is_elsewhere_is_of_no_commit(ask, place, tmp_path):
+    """Control: folders that the repository is in."""
+    with opened.noted(str(place)):
+        code("os.path.isdir(place.parent)\nPath(place).resolve()", place=place)
+        assert opened.outside() == ""
+        with contextlib.suppress(OSError):
+            code(ask, path=tmp_path / "elsewhere" / "production")
+        assert opened.outside().startswith(str(tmp_path / "elsewhere"))
 
 
 def test_a_file_that_is_read_again_is_not_hashed_again(place, monkeypatch):
@@ -190,12 +239,17 @@ REFUSALS = {
     "os.chown(place / 'a.txt', 1, 1)": "a.txt",
     "os.setxattr(place / 'absent', 'user.x', b'1')": "absent",
     "os.removexattr(place / 'a.txt', 'user.x')": "a.txt",
-    "sqlite3.connect(place / 'a.txt')": "a.txt",
-    "sqlite3.connect(f'file:{place}/a%2Etxt', uri=True)": "a.txt",
+    "sqlite3.connect(place / 'a.txt')": "a.txt?mode=rw",
+    "sqlite3.connect(f'file:{place}/a%2Etxt', uri=True)": "a.txt?mode=rw",
     "sqlite3.connect(f'file:{place}/a.txt?mode=ro', uri=True)": "",
     "sqlite3.connect(':memory:')": "",
     "socket.getaddrinfo('localhost', 1)": "network",
     "socket.socket(9999)": "network",
+    "os.access(place / 'a.txt', os.W_OK)": "a.txt",
+    "os.access(place / 'a.txt', os.R_OK)": "",
+    "os.mkfifo(place / 'new')": "new",
+    "os.path.exists(hidden / 'secret')": "../hidden/secret",
+    "[os.close(one) for one in os.openpty()]": "terminal",
 }
 
 
@@ -207,7 +261,10 @@ def test_what_a_cage_refuses_is_noted(asked, place, tmp_path):
     for barred in (walls, cage.Walls()):
         with opened.noted(str(place), barred) as found:
             code(f"import contextlib\nwith contextlib.suppress(OSError):\n    thing = {asked}", **given)
-        assert opened.missed(found, opened.REFUSED) == (REFUSALS[asked].split() if barred is walls else [])
+        missed = opened.missed(found, opened.REFUSED)
+        assert missed == (REFUSALS[asked].split() if barred is walls else [])
+        (doubt,) = origins.refused_by_cage(missed).statistics["doubts"]
+        assert ("mode=ro" in doubt) == any("sqlite3" in asked for _ in missed)
         for name in ("new", "lock", "link"):
             with contextlib.suppress(OSError):
                 os.remove(place / name)

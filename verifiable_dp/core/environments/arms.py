@@ -101,7 +101,7 @@ class TwoPoint(_ByMeans):
         within = validate.bounds("bounds", (self.low, self.high))
         means = validate.rewards("means", self.means, within, ndim=1)
         if not len(means):
-            raise InputError("means must hold at least one value, got none")
+            raise InputError("means must contain at least one value, got none")
         object.__setattr__(self, "means", tuple(float(m) for m in means))
 
     @property
@@ -381,7 +381,7 @@ class Discrete(Drawn):
     def __post_init__(self) -> None:
         if not self.rewards or [len(r) for r in self.rewards] != [len(c) for c in self.chances]:
             raise InputError(
-                "rewards and chances must hold at least one arm, with equal lengths for each arm"
+                "rewards and chances must contain at least one arm, with equal lengths for each arm"
             )
         for field_name in ("rewards", "chances"):
             within = (-np.inf, np.inf) if field_name == "rewards" else (0.0, 1.0)

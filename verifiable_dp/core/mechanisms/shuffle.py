@@ -96,23 +96,6 @@ def formula_inverse(epsilon: float, n: int, delta: float) -> float:
     return brentq(lambda local: formula(local, n, delta) - epsilon, 0.0, high, xtol=1e-13)
 
 
-def inverse(epsilon: float, n: int, delta: float) -> float:
-    """The eps0 with f_{n,delta}(eps0) = epsilon, if it lies in the domain.
-
-    Raises
-    ------
-    InputError
-        If delta or n is out of range (see `amplified`), or epsilon is not in (0, f(largest eps0)].
-    """
-    count, chance, limit = _checked(n, delta)
-    most = formula(limit, count, chance)
-    if not validate.positive("epsilon", epsilon) <= most:
-        raise InputError(
-            f"epsilon must lie in (0, {most:.6g}] at n = {count}, delta = {chance:g}, got {epsilon!r}"
-        )
-    return formula_inverse(float(epsilon), count, chance)
-
-
 def local_epsilon(epsilon: float, n: int, delta: float) -> float:
     """An eps0 for which n shuffled reports are (epsilon, delta)-DP, for every n.
 

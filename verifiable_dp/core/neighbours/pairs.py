@@ -71,7 +71,7 @@ class Pair:
                 raise InputError(f"value must differ from the entry it replaces, got {value!r} twice")
             changes.append((when, arm, value))
         if not changes:
-            raise InputError("changes must hold at least one entry that differs, got none")
+            raise InputError("changes must contain at least one entry that differs, got none")
         if len({(when, arm) for when, arm, _ in changes}) < len(changes):
             raise InputError("changes: each entry may be changed only once")
         object.__setattr__(self, "left", table)

@@ -15,13 +15,7 @@ import numpy as np
 from verifiable_dp.core.algorithm import Algorithm, Data, play
 from verifiable_dp.core.contextual import Sent, UserTable
 from verifiable_dp.core.environments import Interactive, Table
-from verifiable_dp.core.neighbours import (
-    AnyPair,
-    ContextGame,
-    ContextPair,
-    InteractivePair,
-    Pair,
-)
+from verifiable_dp.core.neighbours import AnyPair, ContextGame, ContextPair, InteractivePair, Pair
 from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.tapes import Divergence, Recorder, Replayer, Tape
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray

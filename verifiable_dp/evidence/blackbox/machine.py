@@ -78,7 +78,7 @@ class _Probe:
 
     def __call__(self, draw: Draw) -> FloatArray:
         if draw.hidden is not None:
-            raise UnsupportedError("algorithm: its hidden noise does not only compare releases")
+            raise UnsupportedError("algorithm: its hidden noise is used for more than comparing releases")
         if draw.normal or draw.freedom:
             raise UnsupportedError("algorithm: its noise is not Laplace")
         if draw.where.any():

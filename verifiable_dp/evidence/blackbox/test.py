@@ -174,20 +174,6 @@ class Plan:
         return found
 
 
-class MadeElsewhere(Protocol):
-    """A sampler whose runs may be made in another process, which is asked for all parts at once."""
-
-    def elsewhere(
-        self,
-        pair: Given,
-        path: tuple[int, int],
-        sizes: tuple[int, int],
-        starts: tuple[int, int],
-        workers: int,
-    ) -> Iterator[tuple[int, Given]] | None:
-        """What is seen of the parts of `parts_of`, each with its number, in any order; None: made here."""
-
-
 def _elsewhere(
     sampler: Given,
     pair: Given,
@@ -359,7 +345,7 @@ def rank(
     that of the bound that is looked for; see `events.choose`.
     """
     if not pairs:
-        raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
+        raise InputError("pairs must contain at least one pair of neighbouring inputs, got none")
     ranked = list(range(len(pairs)) if among is None else among)
     least = plan.keep if among is None else max(plan.keep, plan.finalists)
     few, most = max(8, plan.probe // 4), max(RANKED, plan.keep)

@@ -29,6 +29,7 @@ from verifiable_dp.evidence.alignment.replay import worlds
 from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exact.law import check_of
 
 _RUN = np.zeros(1, np.int64)
 _SURE = 1e120  # hidden noise that decides every comparison
@@ -293,16 +294,8 @@ def check(
     """Exact epsilon of halting time and final release on each pair; None where no law can be worked out."""
     if claim.delta > 0:
         return None
-    found = []
-    for number, pair in enumerate(pairs):
-        try:
-            found.append(_described(number, pair, law(algorithm, pair), claim))
-        except UnsupportedError:
-            continue
-    if not found:
-        return None
-    return Check.of(
-        name, "exact", {"observe": "actions", "epsilon": claim.epsilon, "delta": 0.0, "pairs": found}
+    return check_of(
+        name, pairs, claim, lambda number, pair: _described(number, pair, law(algorithm, pair), claim)
     )
 
 

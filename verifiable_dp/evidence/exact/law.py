@@ -7,11 +7,12 @@ those below a cut stay prefixes, events like the others, whose mass is stated as
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import heapq
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -385,22 +386,25 @@ def check(
     *,
     name: str = "exact law of actions",
 ) -> Check | None:
-    """Exact epsilon, and delta at the claimed epsilon, of the actions on each pair.
+    """Exact epsilon, and delta at the claimed epsilon, of the actions on each pair; see `check_of`.
 
-    Actions follow from the releases, so that a refutation counts whatever the adversary sees. Pairs whose
-    law cannot be worked out are left out; None if that is all of them.
+    Actions follow from the releases, so that a refutation counts whatever the adversary sees.
     """
+    return check_of(
+        name, pairs, claim, lambda number, pair: describe(number, pair, law(algorithm, pair), claim)
+    )
+
+
+def check_of(
+    name: str, pairs: Sequence[AnyPair], claim: PrivacyClaim, described: Callable[[int, AnyPair], Json]
+) -> Check | None:
+    """What is said of each pair whose law can be worked out; None if that is said of none."""
     found = []
     for number, pair in enumerate(pairs):
-        try:
-            found.append(describe(number, pair, law(algorithm, pair), claim))
-        except UnsupportedError:
-            continue
-    if not found:
-        return None
-    return Check.of(
-        name, "exact", {"observe": "actions", "epsilon": claim.epsilon, "delta": claim.delta, "pairs": found}
-    )
+        with contextlib.suppress(UnsupportedError):
+            found.append(described(number, pair))
+    about = {"observe": "actions", "epsilon": claim.epsilon, "delta": claim.delta}
+    return Check.of(name, "exact", {**about, "pairs": found}) if found else None
 
 
 def _scales(statistics: Json, result: Json) -> Json:

@@ -30,7 +30,8 @@ def _laws(log_p: npt.ArrayLike, log_q: npt.ArrayLike) -> tuple[FloatArray, Float
     for name, law in (("log_p", p), ("log_q", q)):
         if np.isnan(law).any() or np.logaddexp.reduce(law) > _SUM:
             raise InputError(
-                f"{name} must hold log-probabilities (-inf included) of probabilities that sum to at most 1"
+                f"{name} must contain log-probabilities (-inf included) of probabilities that sum to at most "
+                "1"
             )
     return p, q
 

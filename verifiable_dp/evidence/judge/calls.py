@@ -281,6 +281,10 @@ class Calls(Factors):
             return UNKNOWN
         if value is super:
             return Value(own=frozenset((("instance", None),)))
+        if not given.parts and values.is_state(value):
+            self.tell(node, outside.READS, f"what {name} gives without an argument")
+        if values.same(value, (np.shape, np.size, np.ndim)):
+            return Value(every.size, every.turn)
         if kind in ("makes_draws", "draws"):
             return self.draw("default_rng" if kind == "makes_draws" else name, given)
         if kind == "makes" and not refs - {OPAQUE}:
@@ -308,6 +312,12 @@ class Calls(Factors):
             self.compared(node, every)
         known = [self.names.objects[ref] for tag, ref in every.own | every.inner if tag == "library"]
         hands = not all(map(values.leaves_alone, known))  # what it is given it may call
+        handed = [one for one in known if callable(one)]
+        for one in [] if values.same(value, values.CALLS_NOTHING) else handed:
+            if values.kind_of(one) == "reflection":
+                self.tell(node, outside.REFLECTION, str(getattr(one, "__name__", "it")))
+            elif values.kind_of(one) == "unknown":
+                return UNKNOWN
         parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
         if given.parts and values.same(value, values.IN_FIRST):
             self.holds(given.parts[0][2], {root for *_, others in given.parts[1:] for root in others})
@@ -363,8 +373,8 @@ class Calls(Factors):
         if summed or repeated or (not alone and self.beside(v for _, v, _ in given.parts)):
             made = made._replace(partial=True)
         text = values.same(value, values.TEXTS)  # as long as what it says
-        handed = [one for one in known if callable(one) and not isinstance(one, type)]
-        made = made if all(values.same(one, values.ENTRYWISE) for one in handed) else made.steep()
+        entrywise = (values.same(one, values.ENTRYWISE) for one in handed if not isinstance(one, type))
+        made = made if all(entrywise) else made.steep()
         size = max(every.size, made.steep().level if text else PUBLIC if shaped else made.level)
         sizes = values.same(value, (range, np.arange, np.linspace, itertools.islice, itertools.repeat))
         size = STEEP if sizes and any(one.draws > 1 and not one.size for _, one, _ in given.parts) else size

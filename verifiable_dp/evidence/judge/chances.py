@@ -16,12 +16,7 @@ import ast
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside
-from verifiable_dp.evidence.judge.flow import (
-    COMPREHENSION,
-    Function,
-    bound,
-    name_of,
-)
+from verifiable_dp.evidence.judge.flow import COMPREHENSION, Function, bound, name_of
 from verifiable_dp.evidence.judge.marks import Marks, where
 from verifiable_dp.evidence.judge.trees import walk
 from verifiable_dp.evidence.judge.values import SMOOTH, STEEP, Value

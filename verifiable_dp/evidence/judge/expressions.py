@@ -11,13 +11,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
-from verifiable_dp.evidence.judge.flow import (
-    COMPREHENSION,
-    Function,
-    bound,
-    of_constant,
-    parameters,
-)
+from verifiable_dp.evidence.judge.flow import COMPREHENSION, Function, bound, of_constant, parameters
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.trees import walk
@@ -143,7 +137,7 @@ class Expressions(Calls):
             elif (kind, ref) == ENVIRONMENT:
                 found.append(Value(own=frozenset((ENVIRONMENT,))))
             elif (kind, ref) == GENERATOR and not called:
-                found.append(Value(own=frozenset((("draws", name),))))
+                found.append(values.of_generator(name))
             elif kind in ("instance", "class", "any", "function", "applied", "method"):
                 kept = self.stored(name)
                 if kept is not None or name in self.kept:
@@ -169,6 +163,7 @@ class Expressions(Calls):
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         base, at = self.known(node, self.of(node.value)), self.of(node.slice)
+        self.note_partly(node, base)
         self.compared(node.slice, at)
         if ENVIRONMENT in base.own:
             return base
@@ -500,6 +495,12 @@ class Expressions(Calls):
         rare = (self.names.home[self.scope], where(node)) in self.wide
         return found._replace(level=values.WIDE, draws=2) if rare else found
 
+    def note_partly(self, node: ast.AST, value: Value) -> None:
+        """Note that all attributes of a class are read, as of an enumeration, if one may be another one."""
+        for kind, ref in value.own:
+            if kind == "class" and ref.name in self.names.settled[self.names.home[ref]].partly:
+                self.tell(node, outside.READS, ref.name)
+
     def consumes(self, node: ast.Call) -> bool:
         """Whether a call takes what it is given to its end, whatever of what it may be is called."""
         own = self.of(node.func).own if isinstance(node.func, ast.Name) else NONE
@@ -553,8 +554,9 @@ class Expressions(Calls):
 
     def turns(self, node: ast.expr) -> int:
         """How often a loop turns, which has to be known, or to follow from branches and smooth numbers."""
-        size = self.around(node).size
-        self.note_order(node, self.of(node))
+        size, given = self.around(node).size, self.of(node)
+        self.note_order(node, given)
+        self.note_partly(node, given)
         if size >= STEEP:
             self.tell(node, outside.TURNS)
         return size

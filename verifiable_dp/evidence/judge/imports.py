@@ -24,10 +24,10 @@ from pathlib import PurePath
 
 import numpy as np
 
-from verifiable_dp.core.asked import functions_at
+from verifiable_dp.core.asked import functions_at, was_heard
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.idle import Idle
+from verifiable_dp.evidence.judge.idle import Held, Idle
 from verifiable_dp.evidence.judge.libraries import (
     DRAWING,
     FIXED,
@@ -45,9 +45,11 @@ from verifiable_dp.evidence.judge.trees import tree_of, walk
 
 _OF_STARTS = frozenset(("__name__", "__debug__", "__spec__", "__package__", "__doc__", "__builtins__"))
 _OF_PLACES = frozenset(("__file__", "__path__", "__cached__", "__loader__"))
-_OPENS = frozenset(("open", "read_text", "read_bytes"))
+_INSIDE = frozenset(
+    ("__dict__", "__defaults__", "__kwdefaults__", "__annotations__", "__closure__", "__code__")
+)
 _LOOKS = (isinstance, issubclass, callable, hasattr, all, any, math.isfinite, np.isfinite, np.all, np.any)
-_NAMED, _IMPORTS = (*FUNCTIONS, ast.ClassDef), (ast.Import, ast.ImportFrom)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _WRAPPED = ("__wrapped__", "__func__", "func")  # where what is around a function holds it
 _WAITING = (*MAKES, types.FunctionType, functools.partial, type, set, frozenset)
 _SETS = (setattr, delattr)
@@ -76,6 +78,8 @@ class Settled(Idle):
     ----------
     names, attributes
         Those that are not.
+    partly
+        Names of classes of which an attribute is not.
     changed
         Names of what is changed after it was set.
     defaults
@@ -94,14 +98,16 @@ class Settled(Idle):
         super().__init__(tree, scope, file)
         self.others = {} if known is None else known
         self.changed = set[str]()
-        self.defaults, self.chosen = set[tuple[ast.AST, str]](), set[ast.AST]()
+        self.chosen = set[ast.AST]()
         calls = (one for one in walk(tree) if isinstance(one, ast.Call))
         self._handed = {one.id for call in calls for one in walk(call) if isinstance(one, ast.Name)}
         self._touched = set[ast.AST]()
         self._drawn = set[str]()  # names of which only that is not
         self._placed = set[str]()  # names of which only that is not
+        self.partly = set[str]()  # classes of which an attribute is not
         self._known = dict[tuple[ast.AST, bool], bool]()
         self.others[file] = self
+        self._held = Held(self, tree)
         self._again()
 
     def _again(self) -> bool:
@@ -121,6 +127,7 @@ class Settled(Idle):
             self.names,
             self._drawn,
             self._placed,
+            self.partly,
             self._known,
             self.attributes,
             self.defaults,
@@ -146,6 +153,27 @@ class Settled(Idle):
     def _of_name(self, name: str) -> Settled | None:
         module = sys.modules.get(name)
         return None if module is None else self.of(module)
+
+    def _heard(self, step: Foreign) -> bool:
+        """Whether all is settled that a statement was heard to call, and that functions do which ran then."""
+        ran = functions_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ()
+        return super()._heard(step) and all(map(self._of_code, ran))
+
+    def _of_code(self, code: types.CodeType) -> bool:
+        """Whether all is settled that a function does which ran, of this file or another."""
+        homes = [one for one in self.others.values() if one.file == code.co_filename]
+        each = ((home, body) for home in homes for body in home._bodies(code))
+        return bool(homes) and all(home._asked(self._strict, home._runs, body) for home, body in each)
+
+    def _bodies(self, code: types.CodeType) -> list[Foreign]:
+        """Functions that begin where code does, which has a name of its own; none of a class."""
+        every = (one for one in walk(self.tree) if isinstance(one, (*FUNCTIONS, ast.Lambda)))
+        named = [one for one in every if getattr(one, "name", "<lambda>") == code.co_name]
+        return [
+            one
+            for one in named
+            if (head(one)[0] if isinstance(one, FUNCTIONS) else one.lineno) == code.co_firstlineno
+        ]
 
     # ------------------------------------------------------------ statements
 
@@ -175,6 +203,8 @@ class Settled(Idle):
             if under or not (outer and self._decorates(step)):
                 kept.add(step.name)
                 self.chosen.add(step)
+            if any(one.id in self.attributes for one in stored(step)):
+                self.partly.add(step.name)
             kept, holder = self.attributes, getattr(holder.get(step.name), "__dict__", {})
         else:
             own = [one for one in parts if isinstance(one, ast.expr)]
@@ -272,6 +302,8 @@ class Settled(Idle):
                 yield from ((name, False) for name in (found.names if found is not None else ()))
             else:
                 theirs = found is not None and one.name in found.names
+                if found is not None and one.name in found.partly:
+                    self.partly.add(one.asname or one.name)
                 settled = module is not None and not theirs and not values.is_of_system(module, one.name)
                 yield one.asname or one.name, settled
 
@@ -286,6 +318,8 @@ class Settled(Idle):
                     self.attributes.add(node.attr)
             elif isinstance(node, ast.Call):
                 self._called(node, local)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                self._change(node.target, local)
             elif isinstance(node, ast.Name | ast.Attribute):
                 found = self._found(node)
                 home = self._home(found) if _is_code(found) else None
@@ -304,15 +338,16 @@ class Settled(Idle):
         declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
         inner = {one.id for one in stored(body)} | {one.arg for one in every if isinstance(one, ast.arg)}
         self.names |= declared
-        for part in body.body:
+        for part in _body(body):
             self._touch(part, frozenset(inner - declared))
 
     def _touch_code(self, code: types.CodeType) -> None:
         """Keep names of what a function may change that ran, whatever has called it."""
         for home in [one for one in self.others.values() if one.file == code.co_filename]:
-            for body in walk(home.tree):
-                if isinstance(body, FUNCTIONS) and body.name == code.co_name:
-                    home._touch_in(body)
+            for body in home._bodies(code):
+                home._touch_in(body)
+                if getattr(body, "name", "") not in INITIAL:  # which sets what is new
+                    self.attributes |= {*_stored_in(body)}
 
     def _called(self, node: ast.Call, local: frozenset[str]) -> None:
         """Keep what a call may change: that whose method it is, and what it is given."""
@@ -336,16 +371,22 @@ class Settled(Idle):
         """Keep the name of what is changed, of a module's too; all of them if anything may be."""
         root, stores = root_of(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         there = self._found(root)
+        if not local:  # also what is in it, or it is in, by other names
+            self.changed |= {n for n in self._held.of(root) if self._changeable(self.scope.get(n))}
         if isinstance(root, ast.Name) and there is not sys:
             theirs = self.of(there) if isinstance(there, types.ModuleType) else None
             if theirs is not None:
                 theirs.changed |= {one.attr for one in walk(node) if isinstance(one, ast.Attribute)}
                 theirs.names |= theirs.changed
-            elif root.id not in local and (stores or whole or not isinstance(there, (*FIXED, *MAKES))):
+            elif root.id not in local and (stores or whole or self._changeable(there)):
                 self.changed.add(root.id)
         elif stores or whole:  # globals()["X"] = ...
             self.changed |= {n for n, one in self.scope.items() if not isinstance(one, types.ModuleType)}
         self.names |= self.changed
+
+    def _changeable(self, thing: Foreign) -> bool:
+        """Whether code that is given an object may change it: classes of the code, too."""
+        return self._is_class(thing) or not isinstance(thing, (*FIXED, *MAKES))
 
     # ------------------------------------------------------------ expressions
 
@@ -361,6 +402,7 @@ class Settled(Idle):
             return str(node.value).strip().lower() not in values.NOW
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             known = node.id not in self.names and node.id not in _OF_STARTS
+            known = known and (called or node.id not in self.partly)
             known = known and (self._placing or (node.id not in _OF_PLACES and node.id not in self._placed))
             chance = self._strict and (node.id in self._drawn or _by_chance(self._found(node)))
             return known and not chance and self._mentions(node, called)
@@ -371,6 +413,10 @@ class Settled(Idle):
                 known = theirs is None or node.attr not in theirs.names
                 settled = known and not values.is_of_system(owner, node.attr)
                 return settled and self._mentions(node, called)
+            if not self._has_settled(node.attr) or (node.attr in _INSIDE and not called):
+                return False
+            if isinstance(node.value, ast.Name) and node.value.id in self.partly:
+                return self._mentions(node, called)
             if (self._strict and node.attr in DRAWING) or not self._mentions(node, called):
                 return False
             if called and not all(map(self._runs, self._methods.get(node.attr, ()))):
@@ -389,6 +435,11 @@ class Settled(Idle):
             return all(map(self._in_any_order, (node.left, *node.comparators)))
         return all(self._is(one, called) for one in ast.iter_child_nodes(node))
 
+    def _has_settled(self, attribute: str) -> bool:
+        """Whether an attribute is settled, whichever object of these files has it."""
+        drawn = (attribute in one._drawn for one in self.others.values() if self._strict)
+        return not any(attribute in one.attributes for one in self.others.values()) and not any(drawn)
+
     def _only_looks(self, node: ast.Assert) -> bool:
         """Whether an assertion, which `python -O` leaves out, calls nothing that may change anything."""
         called = (self._found(one.func) for one in ast.walk(node) if isinstance(one, ast.Call))
@@ -399,16 +450,27 @@ class Settled(Idle):
         what, given = self._found(node.func), [*node.args, *(one.value for one in node.keywords)]
         if self._strict and self._draws_of(node):
             return False
-        if getattr(node.func, "attr", getattr(node.func, "id", "")) in _OPENS and not self._placing:
+        if not self._placing and self._opens(node):
             return self._by_place(node)
         if self._strict and values.same(what, values.SETS) and node.args:
             return False
+        if what is getattr and len(node.args) > 1:
+            return self._is_read(*node.args)
+        if what is np.datetime64 and not all(isinstance(one, ast.Constant) for one in given):
+            return False  # a text may say "today"
         if (
             values.same(what, values.ANY_ORDER) and not node.keywords
         ):  # a key leaves equal ones in their order
             return all(map(self._in_any_order, node.args))
         holds = values.same(what, (*values.CALLS_NOTHING, *values.WRAPS, *_HOLD)) or self._keeps(what)
         return self._is(node.func, True) and all(self._is(one, not holds) for one in given)
+
+    def _is_read(self, owner: ast.expr, name: ast.expr, *default: ast.expr) -> bool:
+        """As `_is`, of an attribute by its name, which has to be known."""
+        if not isinstance(name, ast.Constant):
+            return False
+        read = ast.Attribute(owner, str(name.value), ast.Load())
+        return self._is(read) and all(map(self._is, default))
 
     def _keeps(self, what: Foreign) -> bool:
         """Whether a function of the file, or the making of an object, calls nothing that it is given."""
@@ -436,11 +498,13 @@ class Settled(Idle):
             return not node.keywords and all(map(self._in_any_order, node.args))
         if isinstance(node, ast.Name) and isinstance(self._found(node), values.SETS):
             return node.id not in self.names and (node.id not in self._drawn or self._leniently(node))
+        if isinstance(node, ast.Attribute):
+            return self._leniently(node)
         return self._is(node)
 
     def _answers(self, thing: Foreign) -> bool:
         """Whether code gives what follows from its arguments, or from files; leniently also from draws."""
-        if not callable(thing):
+        if not callable(thing) or (was_heard(self.file) and isinstance(thing, types.FunctionType)):
             return True
         code = thing if isinstance(thing, types.FunctionType | type) else type(thing)
         node = self._code.get(code.__name__)
@@ -449,6 +513,8 @@ class Settled(Idle):
         home = self._home(code)
         if home not in (None, self) and code.__name__ in home._code:
             return home._asked(self._strict, home._answers, thing)
+        if was_heard(self.file) and isinstance(thing, type) and home is not None:
+            return True  # a class that no text defines: what making one calls is heard
         inside = [getattr(thing, name, None) for name in _WRAPPED]
         return self._of_a_library(thing) and all(map(self._answers, inside))
 
@@ -458,10 +524,12 @@ class Settled(Idle):
         if key not in self._known:
             self._known[key] = True  # should it call itself
             of_class = isinstance(node, ast.ClassDef)
-            body = [one for one in node.body if not (of_class and isinstance(one, FUNCTIONS))]
-            first = [one for one in node.body if of_class and getattr(one, "name", "") in INITIAL]
+            body = _body(node)
+            first = [one for one in body if of_class and getattr(one, "name", "") in INITIAL]
+            body = [one for one in body if not (of_class and isinstance(one, FUNCTIONS))]
             body += [part for one in first for part in one.body]
-            self._known[key] = all(map(self._is, body))
+            given = {one for one, _ in self.defaults}  # by nobody, or by whoever knows better
+            self._known[key] = given.isdisjoint((node, *first)) and all(map(self._is, body))
         return self._known[key]
 
 
@@ -501,6 +569,23 @@ def codes_in(names: set[str], scope: Mapping[str, Foreign]) -> set[types.CodeTyp
     """Code of functions that these names stand for, or hold."""
     held = [one for name in names & scope.keys() for one in _inside(scope[name]).values()]
     return {one.__code__ for one in held if isinstance(one, types.FunctionType)}
+
+
+def _stored_in(code: ast.AST) -> Iterator[str]:
+    """Attributes that code sets, or changes in place."""
+    for one in walk(code):
+        node = one.func.value if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) else one
+        changes = node is not one and one.func.attr in values.CHANGES  # type: ignore[attr-defined]
+        if changes or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            while isinstance(node, ast.Subscript):
+                node = node.value
+            if isinstance(node, ast.Attribute):
+                yield node.attr
+
+
+def _body(code: Foreign) -> list[Foreign]:
+    """What a function, a class or a lambda does."""
+    return [code.body] if isinstance(code, ast.Lambda) else code.body
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -52,6 +52,7 @@ import linecache
 import types
 from collections.abc import Iterable, Mapping
 
+from verifiable_dp.core.asked import functions_run
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.imports import codes_in, codes_of
@@ -99,8 +100,9 @@ class Language:
         self._names = Names(files)
         self._ran = {node for code in self._codes for node in self._names.nodes_of(code)}
         made = self._unsettled()
+        began = {node for code in functions_run() for node in self._names.nodes_of(code)}
         for file in files:
-            self._names.settled[file].idle(self._ran)
+            self._names.settled[file].idle(self._ran | began)
         for file in files:
             self._names.of_system[file] |= self._names.settled[file].names
         self._said = Statements(self._names, roles, self._ran)

@@ -6,20 +6,21 @@ import ast
 import builtins
 import functools
 import inspect
+import linecache
 import random
 import sys
 import threading
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from verifiable_dp.core import pinned_source
-from verifiable_dp.core.asked import FAILED, Called, calls_at
+from verifiable_dp.core.asked import FAILED, OPENED, Called, calls_at, opening_at
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.trees import walk
+from verifiable_dp.evidence.judge.trees import tree_of, walk
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 INITIAL = ("__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__")
@@ -27,7 +28,10 @@ SIMPLE = (int, float, complex, str, bytes, types.NoneType)
 FIXED = (types.ModuleType, types.FunctionType, type, *SIMPLE)
 HELD = (dict, list, tuple, set, frozenset)
 _READ_FILES = frozenset(
-    ("json", "_json", "tomllib", "csv", "_csv", "pathlib", "pickle", "_pickle", "configparser", "io", "_io")
+    (
+        *("json", "_json", "tomllib", "csv", "_csv", "pathlib", "pickle", "_pickle", "configparser"),
+        *("io", "_io", "codecs", "encodings"),
+    )
 )
 # Beside those that `values` knows: what these give follows from what they are given, or waits for others.
 _ANSWER = frozenset(
@@ -37,6 +41,7 @@ _ANSWER = frozenset(
     )
 )
 _PLACED = frozenset(("pathlib", "posixpath", "ntpath", "genericpath"))
+_RESOLVES = frozenset(("resolve", "realpath", "_path_normpath"))  # which follow links alone
 _LOCKS = frozenset(("allocate_lock", "RLock"))
 _SEEDING = frozenset(("__init__", "seed", "getrandbits"))  # how generators are made
 _UNSET = (np.empty, np.empty_like, np.ndarray)  # whose entries are what the memory held
@@ -67,19 +72,24 @@ class Libraries:
     def _heard(self, step: Foreign) -> bool:
         """Whether all is settled that a statement of the module was heard to call as it ran."""
         known = calls_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ()
-        return all(map(self._allows, known))
+        left = [one for one in known if not self._allows(one)]
+        return not left or all(self._allows(one, placing=one in _places(known)) for one in left)
 
-    def _allows(self, what: Called) -> bool:
+    def _opens(self, node: ast.Call) -> bool:
+        """Whether a call was heard to open a file."""
+        return (node.end_lineno, node.end_col_offset) in opening_at(self.file)
+
+    def _allows(self, what: Called, *, placing: bool = False) -> bool:
         """Whether what a call gives follows from its arguments, or from files; leniently also from draws."""
-        if what == FAILED:
-            return False
+        if what.name in (FAILED.name, OPENED.name):
+            return what.name == OPENED.name
         first, _, last = what.name.partition(".")
         if what.owner is not None and issubclass(what.owner, MAKES):
             return not self._strict or what.name not in DRAWING
         thing = _named(what) if what.thing is None else what.thing
         root = (what.owner.__module__ if what.owner else values.home_of(thing)).partition(".")[0]
-        if self._placing and (what.deep or root in _PLACED):
-            return True
+        if (what.deep or root in _PLACED) and (self._placing or placing):
+            return not what.deep or (what.deep in _RESOLVES and what.name != "getcwd")
         if what.owner is not None:
             return not what.deep and (root in _READ_FILES | _ANSWER or values.is_pure(root))
         if root == "random" and last in _SEEDING:
@@ -138,6 +148,18 @@ class Libraries:
         if not (isinstance(owner, types.ModuleType) or pythons):
             return there if callable(there) else None  # nothing of the user's is run to find it
         return None if there is None else getattr(owner, node.attr)  # type: ignore[attr-defined]
+
+
+def _places(known: Iterable[Called]) -> list[Called]:
+    """Of calls, those that say where a file lies that is opened there: what is read there a record knows."""
+    found, ends = list[Called](), {one: one.position or (0, 0) for one in known}
+    for opens in (one for one in ends if one.name == OPENED.name):
+        file = "" if opens.code is None else opens.code.co_filename
+        calls = (one for one in walk(tree_of("".join(linecache.getlines(file)))) if isinstance(one, ast.Call))
+        for call in (one for one in calls if (one.end_lineno, one.end_col_offset) == ends[opens]):
+            span = (call.lineno, call.col_offset), ends[opens]
+            found += [one for one, end in ends.items() if one.code is opens.code and span[0] <= end < span[1]]
+    return found
 
 
 def _named(what: Called) -> Foreign:

@@ -29,7 +29,9 @@ from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.judge.laws import METHODS, parameter_of, price
 
 CLOSE = 1e-8  # relative, of floats that are shown: sums are added up in another order
-CHANGES_DATA = "the code changes the data that it is given, so another call with them releases something else"
+CHANGES_DATA = (
+    "the code changes its input data, so another call with the same data releases something different"
+)
 GIVEN = 0  # the stream of the generator that the program is given
 Key = tuple[int, tuple[int, ...], int]  # stream, where it stands after a call, which draw of the call
 Maker = Callable[[np.random.BitGenerator, int], np.random.Generator]  # of bits and the number of their stream
@@ -294,20 +296,18 @@ def replayed(
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
         return ReplayResult("", loss, squared, tried=False)
     if not alike(shown[0], sides.shown):
-        return ReplayResult("a run returns something other than the traced run", loss, squared)
+        return ReplayResult("a run returns a different result from the traced run", loss, squared)
     if not before.like(after):
-        return ReplayResult("a run on a neighbouring input asks for other draws", loss, squared)
+        return ReplayResult("a run on a neighbouring input requests different draws", loss, squared)
     if not alike(*shown):
         return ReplayResult(
-            "a run on a neighbouring input returns another value, although its noise was shifted to hide "
+            "a run on a neighbouring input returns a different value, although its noise was shifted to hide "
             "the change",
             loss,
             squared,
         )
     if not within(loss, squared):
-        return ReplayResult(
-            "the shift of the noise that hides the change costs more than the bound", loss, squared
-        )
+        return ReplayResult("the noise shift that hides the change costs more than the bound", loss, squared)
     return ReplayResult("", loss, squared)
 
 

@@ -18,6 +18,7 @@ import heapq
 import inspect
 import itertools
 import math
+import random
 import sys
 import types
 from collections.abc import Iterable
@@ -231,6 +232,7 @@ _PURE = frozenset(
     )
 )
 FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
+_GENERATORS = (np.random.Generator, np.random.PCG64, np.random.RandomState, np.random.SeedSequence)
 _RANDOM = ("numpy.random", "random", "_random", "secrets")
 # What finds or makes code, or looks at it: the bound ends where it is used.
 _REFLECTION = frozenset(
@@ -494,6 +496,20 @@ def is_of_system(module: Foreign, name: str) -> bool:
         and (constant or isinstance(value, float | complex))
     )
     return not (told or same(value, (sys.maxsize, sys.float_info)))
+
+
+def is_state(value: Foreign) -> bool:
+    """Whether a library's function gives what nothing tells it: a setting, as `decimal.getcontext` does."""
+    return kind_of(value) == "pure" and not isinstance(value, type)
+
+
+def of_generator(name: str) -> Value:
+    """What an attribute of a generator is: a method that draws, what its numbers come from, or its state."""
+    if name in ("bit_generator", "seed_seq"):
+        return Value(own=frozenset((GENERATOR,)))
+    kinds = (*_GENERATORS, random.Random)
+    drawing = any(callable(inspect.getattr_static(kind, name, None)) for kind in kinds)
+    return Value(own=frozenset((("draws", name),))) if drawing else UNKNOWN
 
 
 def dates(value: Foreign) -> bool:

@@ -66,7 +66,7 @@ def moments(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
     """n, mean and standard deviation of a sample (n,); runs that agree have no spread from rounding."""
     sample = validate.rewards(name, values, (-np.inf, np.inf), ndim=1)
     if not len(sample):
-        raise InputError(f"{name} must hold at least one value, got none")
+        raise InputError(f"{name} must contain at least one value, got none")
     if sample.min() == sample.max():
         return len(sample), float(sample[0]), 0.0
     return len(sample), float(sample.mean()), settled(float(sample.std(ddof=1)), float(abs(sample).max()))

@@ -96,7 +96,7 @@ def linear_in_log(
             raise InputError(f"points must have x above 0, got x={x}")
         rows.append([x, mean, sd / math.sqrt(n)])
     if len({row[0] for row in rows}) < 5:
-        raise InputError(f"points must hold at least 5 different x, got {len(rows)} points")
+        raise InputError(f"points must contain at least 5 different x, got {len(rows)} points")
     if slope is not None and most_slope is not None:
         raise InputError("slope and most_slope must not both be given")
     if margin < 0:

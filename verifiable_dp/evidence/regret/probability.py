@@ -73,7 +73,7 @@ def probability(
     """
     outcomes = np.asarray(failed, dtype=bool)
     if outcomes.ndim != 1 or not len(outcomes):
-        raise InputError(f"failed must hold one truth value per run, got shape {outcomes.shape}")
+        raise InputError(f"failed must contain one truth value per run, got shape {outcomes.shape}")
     if not 0 <= probability <= 1:
         raise InputError(f"probability must lie in [0, 1], got {probability!r}")
     statistics = {

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.rows import joined
-from verifiable_dp.evidence.regret.table import (
-    against_the_floor,
-    what_is_separated,
-    where_they_win,
-    who_wins,
-)
+from verifiable_dp.evidence.regret.table import against_the_floor, what_is_separated, where_they_win, who_wins
 
 __all__ = ["is_table", "joined", "reading"]
 

@@ -50,7 +50,7 @@ def of_runs(name: str, values: npt.ArrayLike) -> tuple[int, float, float]:
     """n, mean and standard deviation of two runs or more."""
     n, mean, sd = moments(name, values)
     if n < 2:
-        raise InputError(f"{name} must hold at least two runs, got {n}")
+        raise InputError(f"{name} must contain at least two runs, got {n}")
     return n, mean, sd
 
 
@@ -84,7 +84,7 @@ def two_means(entry: Json, result: Json) -> Json:
 def rows_as_check(name: str, kind: str, rows: Sequence[Json], **about: object) -> Check:
     """The check of a table with its rows; refuses one without rows."""
     if not rows:
-        raise InputError("rows must hold at least one row, got none")
+        raise InputError("rows must contain at least one row, got none")
     return Check.of(name, kind, as_plain({**about, "confidence": CONFIDENCE, "rows": list(rows)}))
 
 

@@ -101,7 +101,7 @@ def scaling(
             raise InputError(f"points must have x above {least} and a mean above 0, got x={x}, mean={mean}")
         rows.append([x, mean, sd / math.sqrt(n)])
     if len({row[0] for row in rows}) < 4:
-        raise InputError(f"points must hold at least 4 different x, got {len(rows)} points")
+        raise InputError(f"points must contain at least 4 different x, got {len(rows)} points")
     statistics = {
         **LEVELS,
         **description,

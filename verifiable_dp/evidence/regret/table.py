@@ -246,9 +246,10 @@ def against_the_floor(table: Check) -> str:
     return (
         "The lower bound T alpha^(1-1/k) holds for the worst gaps, not for every gap. This bound exceeds "
         f"the regret in {idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for "
-        f"{second}. At alpha = {alphas}, the regret of {first} is at most this many times that lower bound: "
-        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest at which the proof does not tell the arms "
-        f"apart, would cost this many times that lower bound: {_multiples(bad, _unseparated)}.{_steady(bad)}"
+        f"{second}. At alpha = {alphas}, the regret of {first}, divided by this lower bound, is at most "
+        f"{_multiples(bad, _paid)}. The largest gap at which the proof does not tell the arms apart is 4 "
+        f"beta. Its cost, divided by the lower bound, would be {_multiples(bad, _unseparated)}."
+        f"{_steady(bad)}"
     )
 
 
@@ -267,11 +268,10 @@ def what_is_separated(table: Check) -> str:
         else ""
     )
     return (
-        f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} tells the "
+        f"In {len(close)} rows, the gap is below 4 beta, so the proof does not show that {first} tells the "
         f"arms apart by T. Of these, {len(alike)} have the regret of playing all arms equally{saved}. In "
-        f"{len(late)} rows, {second} does not finish an epoch by T. Because the best arm was removed, regret "
-        f"exceeds that of playing all arms equally in {worse[0]} rows for {first} and in {worse[1]} for "
-        f"{second}."
+        f"{len(late)} rows, {second} does not finish an epoch by T. Because it removed the best arm, {first} "
+        f"has more regret than playing all arms equally in {worse[0]} rows, and {second} in {worse[1]}."
     )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from verifiable_dp.core.validate import PLAIN_NUMBERS, Foreign
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
-    COMPARING,
     Charge,
     Lazy,
     Ratio,
@@ -33,6 +32,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     nature,
     number,
 )
+from verifiable_dp.evidence.tracing.arrays import COMPARING
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _TINY = 1e-9

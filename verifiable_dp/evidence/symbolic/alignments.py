@@ -41,31 +41,6 @@ from verifiable_dp.evidence.symbolic.users import UserRelease
 from verifiable_dp.evidence.symbolic.users import paid as paid_together
 from verifiable_dp.evidence.tracing.ledger import Place
 
-KINDS = frozenset(
-    (
-        *(
-            "laplace",
-            "logistic",
-            "cauchy",
-            "hypsecant",
-            "exponential",
-            "gumbel",
-            "geometric",
-            "normal",
-            "student",
-        ),
-        *(
-            READ,
-            "gamma",
-            "polya",
-            "product",
-            "square",
-            "root",
-            "uniform",
-            matrices.KIND,
-        ),  # no shift has a price
-    )
-)
 _TINY = 1e-9
 _MOST_PROGRAMS = 400  # corners of all units of a group at which linear programs are solved
 _STILL = (0.0, 0.0)

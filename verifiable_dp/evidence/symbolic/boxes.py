@@ -19,7 +19,6 @@ from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
-    COMPARING,
     Ends,
     Term,
     World,
@@ -27,6 +26,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     nature,
     number,
 )
+from verifiable_dp.evidence.tracing.arrays import COMPARING
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 
@@ -140,7 +140,7 @@ def given_back(
     return each(part, found)
 
 
-class Box:
+class Box(terms.ForNumPy):
     """An array; its entries are public numbers, terms and uniform draws.
 
     As long as none of them is tracked, nor of those that share its memory, it is NumPy's own array.
@@ -362,16 +362,6 @@ class Box:
         return Box(self.world, objects(made, self.shape), kind, narrow)
 
     # ------------------------------------------------------------ protocols
-
-    def __array_ufunc__(
-        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
-    ) -> Foreign:
-        return on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(
-        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
-    ) -> Foreign:
-        return calling(self.world, function, args, kwargs)
 
     def __array__(self, dtype: Foreign = None, copy: Foreign = None) -> Foreign:
         made = np.asarray(

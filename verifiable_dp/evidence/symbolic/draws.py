@@ -34,6 +34,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     outcome,
 )
 from verifiable_dp.evidence.symbolic.uniform_draws import DrawnCoin, UniformDraw, product_of
+from verifiable_dp.evidence.tracing.generator import AROUND, around, undefined
 
 
 def uniform(world: World, value: float, origin: Origin | None = None) -> UniformDraw:
@@ -98,15 +99,6 @@ def signed(coin: DrawnCoin, one: Foreign, other: Foreign) -> Foreign:
 
 
 # ---------------------------------------------------------------- the generator
-
-_PUBLIC = (
-    *("beta", "poisson", "dirichlet"),
-    *("chisquare", "lognormal", "triangular", "multivariate_normal", "permuted"),
-    *("hypergeometric", "pareto", "weibull", "rayleigh", "vonmises", "wald", "zipf", "power", "logseries"),
-    *("f", "noncentral_chisquare", "noncentral_f", "multivariate_hypergeometric", "bytes", "binomial"),
-    "shuffle",
-)
-
 
 # Laws of public draws, with the number of their parameters.
 _PARAMETERS = {
@@ -185,7 +177,7 @@ class FollowedGenerator(np.random.Generator):
         )
         flat = [self._draw(kind, *one) for one in each]
         noise = [draw for one in flat if is_term(one) for draw in one.noise]
-        self.world.scaled(int(kind in _AROUND), noise=noise)
+        self.world.scaled(int(kind in AROUND), noise=noise)
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc
@@ -485,16 +477,6 @@ def _is_constant(term: Term) -> bool:
     return all(abs(weight) < 1e-9 for weight in term.raw.values()) and abs(term.const - 1) < 1e-6
 
 
-def _around(kind: str) -> Foreign:
-    def draw(
-        self: FollowedGenerator, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None
-    ) -> Foreign:
-        """As numpy's."""
-        return self._centred(kind, loc, scale, size)
-
-    return draw
-
-
 def _standard(kind: str) -> Foreign:
     def draw(self: FollowedGenerator, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
@@ -505,9 +487,8 @@ def _standard(kind: str) -> Foreign:
     return draw
 
 
-_AROUND = ("laplace", "normal", "gumbel", "logistic")  # laws with a place, which comes first
-for _name in _AROUND:
-    setattr(FollowedGenerator, _name, _around(_name))
+for _name in AROUND:
+    setattr(FollowedGenerator, _name, around(_name))
 for _name in ("normal", "exponential", "cauchy"):
     setattr(FollowedGenerator, f"standard_{_name}", _standard(_name))
 
@@ -571,9 +552,8 @@ _ASKED = frozenset(
 )
 for _name in ("random", "uniform", "geometric", "integers", "choice", "binomial"):
     setattr(FollowedGenerator, _name, _bare(_name))
-for _name in _PUBLIC:
-    if hasattr(np.random.Generator, _name) and _name != "binomial":
-        setattr(FollowedGenerator, _name, _coin(_name))
+for _name in undefined(FollowedGenerator):
+    setattr(FollowedGenerator, _name, _coin(_name))
 for _name in dir(np.random.Generator):
     if not _name.startswith("_") and _name not in _ASKED and callable(getattr(FollowedGenerator, _name)):
         setattr(FollowedGenerator, _name, _opening(_name))

@@ -25,14 +25,7 @@ from scipy import special
 
 from verifiable_dp.core.kernels import compiles
 from verifiable_dp.core.validate import Foreign, Function
-from verifiable_dp.evidence.symbolic import (
-    answers,
-    boxes,
-    matrices,
-    outside,
-    samplers,
-    terms,
-)
+from verifiable_dp.evidence.symbolic import answers, boxes, matrices, outside, samplers, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas

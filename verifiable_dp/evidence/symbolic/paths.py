@@ -11,7 +11,7 @@ import math
 import os
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -156,7 +156,7 @@ def traced(
                     coverage.note(world)
             chooser.returned = True
             if any(one is not now for one, now in zip(given, boxes.entries(world, data), strict=True)):
-                raise world.stop(CHANGES_DATA, _last_return(program))
+                raise world.stop(CHANGES_DATA, _last_return(world.files, program))
             output = _returned(world, program, returned)
             for finish in world.finishing:
                 finish()
@@ -164,8 +164,9 @@ def traced(
                 raise world.stop("draws from a process-wide generator")
     except Unbounded as reason:
         world.stop(reason.failure.words, why=reason.failure.why)
-        if world.at is not None and world.at.file.startswith(_OWN):  # what it handed over ended the bound
-            world.at = _last_return(program) or world.at
+        handed = world.at is not None and (not world.at.line or world.at.file.startswith(_OWN))
+        if handed:  # what it handed over ended the bound
+            world.at = _last_return(world.files, program) or world.at
         crashed = reason.failure.why is Ends.ENDLESS
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
@@ -215,15 +216,16 @@ def run(
 _OWN = os.path.dirname(os.path.dirname(outputs.__file__))  # what is ours
 
 
-def _last_return(program: Program) -> Place | None:
-    """The last line on which a program returns something."""
-    return next(iter(returns_of(functions_of(program.function)[:1])[-1:]), None)
+def _last_return(files: Collection[str], program: Program) -> Place | None:
+    """The last line on which the first function of a program's own code returns something."""
+    functions = (one for one in functions_of(program.function) if one.__code__.co_filename in files)
+    return next(iter(returns_of([*functions][:1])[-1:]), None)
 
 
 def _returned(world: World, program: Program, returned: Foreign) -> Foreign:
     """What an observer sees of what is returned, as plain numbers."""
     what = "raw {data} are returned"
-    world.back = _last_return(program)
+    world.back = _last_return(world.files, program)
     try:
         outputs.form(returned, outputs.of_followed)
     except outputs.OddError as odd:
@@ -292,7 +294,7 @@ _OUTLIVES = "{} changes from run to run, so a run may reveal data that an earlie
 _SIZED = "{} changes with the size of the data or of the call, so a run depends on which sizes came before"
 
 _FIRST = "{} still contains what the first run stored, which may reveal that run's data"
-_COLD = "the first run of a process gives other results than later runs, because it sets {}"
+_COLD = "the first run in a process gives different results from later runs, because it sets {}"
 
 
 def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
@@ -323,7 +325,7 @@ def _warmed(program: Program, n_arms: int, scopes: Foreign) -> str:
     return wrong
 
 
-_OPTIMISED = "the code does something else without its asserts, which python -O leaves out ({})"
+_OPTIMISED = "the code behaves differently without its assert statements, which python -O removes ({})"
 _DELTA = 1e-5
 
 
@@ -332,7 +334,7 @@ def _optimised(found: PathFound, bare: PathFound) -> PathFound:
     if bare.failure:
         return replace(found, failure=Failure(_OPTIMISED.format(bare.failure)), at=bare.at)
     if not math.isclose(found.epsilon(_DELTA), bare.epsilon(_DELTA)):
-        return replace(found, failure=Failure(_OPTIMISED.format("its bound is another one")))
+        return replace(found, failure=Failure(_OPTIMISED.format("its bound is different")))
     return found
 
 

@@ -79,7 +79,7 @@ class Reporting(ast.NodeTransformer):
         if isinstance(there, ast.Subscript) and _calls(there.slice):
             there = there.value
         if _calls(there):
-            raise ValueError("what is changed cannot be named again")
+            raise ValueError("the changed array cannot be named again")
         loaded = ast.parse(ast.unparse(there), mode="eval").body
         return [node, ast.copy_location(ast.Expr(_shown(loaded)), node)]
 

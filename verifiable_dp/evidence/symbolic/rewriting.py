@@ -19,10 +19,7 @@ from verifiable_dp.evidence.symbolic import answers, calls, reports, selects
 from verifiable_dp.evidence.symbolic.branch_forcing import Turner
 from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
 from verifiable_dp.evidence.symbolic.source import called_here, is_choice, placed, unwatched, where
-from verifiable_dp.evidence.symbolic.terms import (
-    PREFIX,
-    World,
-)
+from verifiable_dp.evidence.symbolic.terms import PREFIX, World
 from verifiable_dp.evidence.tracing.reach import Scopes
 
 _SIDES = {ast.Gt: (1, False), ast.GtE: (1, True), ast.Lt: (-1, False), ast.LtE: (-1, True)}
@@ -270,7 +267,7 @@ def _mixes(value: ast.expr) -> list[str] | None:
     """Names that an expression uses, if it computes something of them and of a coin in it."""
     inside = [part for part in ast.walk(value) if part is not value]
     coins = [part for part in inside if isinstance(part, ast.Compare)]
-    mixed = isinstance(value, ast.BinOp | ast.Compare | ast.Call) and not isinstance(value, ast.IfExp)
+    mixed = isinstance(value, ast.BinOp | ast.Compare | ast.Call)
     called = isinstance(value, ast.Call) and all(part in value.args for part in coins)
     return _names(value, coins[0]) if mixed and len(coins) == 1 and not called else None
 

@@ -11,7 +11,6 @@ import dis
 import functools
 import itertools
 import math
-import operator
 import os
 import random
 import sys
@@ -27,6 +26,7 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.doors import is_own_class
 from verifiable_dp.evidence.judge.replay import Key
+from verifiable_dp.evidence.tracing.arrays import OF_NUMBERS, answers
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
@@ -36,26 +36,12 @@ PREFIX = "verifiable_dp__"  # of names that are put into the traced code
 _TINY = 1e-9
 _LARGEST, _SMALLEST = 709.0, -744.0  # of which there are exponentials
 ARITHMETIC = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
+    **OF_NUMBERS,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "lshift": np.left_shift,
     "rshift": np.right_shift,
-}
-COMPARING = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
 }
 
 
@@ -188,7 +174,7 @@ class SymbolicDraw:
     Attributes
     ----------
     kind
-        One of `alignments.KINDS`.
+        Its law, see `judge.laws`; others have no price.
     value
         In the run that is traced.
     step
@@ -575,12 +561,10 @@ class World:
         That a public number makes it certain counts only where the code says which one: another run may have
         another number.
         """
-        frame: Foreign = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename not in self.files:
-            frame = frame.f_back
-        if frame is not None:
-            certain = certain and not (public and _compared_with(frame.f_code, frame.f_lasti) != "LOAD_CONST")
-            self.compared.setdefault((frame.f_code, frame.f_lasti), [0, 0])[not certain] += 1
+        at = self.here(None)
+        if at is not None:
+            certain = certain and not (public and _compared_with(*at[:2]) != "LOAD_CONST")
+            self.compared.setdefault(at[:2], [0, 0])[not certain] += 1
 
     def states(self) -> list[tuple[Foreign, Foreign]]:
         """The generators that the run draws from, with their states."""
@@ -707,7 +691,28 @@ _DRAWS = ("uniform", "coin")
 _ROUNDS = 1e-9  # relative, more than floats round in any run
 
 
-class Term:
+class ForNumPy:
+    """What NumPy asks to compute with it."""
+
+    __slots__ = ()
+    world: Foreign
+
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
+        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
+        return self.world.arrays.calling(self.world, function, args, kwargs)
+
+
+def _by_bits(ufunc: np.ufunc) -> Foreign:
+    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
+
+
+class Term(ForNumPy):
     """A number of the traced code; see the module.
 
     Attributes
@@ -846,19 +851,11 @@ class Term:
     def __xor__(self, other: Foreign) -> Foreign:
         if nature(other) == "coin":
             return other.__xor__(self)
-        return self.world.arrays.on_arrays(self.world, np.bitwise_xor, "__call__", (self, other), None, {})
+        return self.__array_ufunc__(np.bitwise_xor, "__call__", self, other)
 
     __rxor__ = __xor__
-
-    def __and__(self, other: Foreign) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, np.bitwise_and, "__call__", (self, other), None, {})
-
-    __rand__ = __and__
-
-    def __or__(self, other: Foreign) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, np.bitwise_or, "__call__", (self, other), None, {})
-
-    __ror__ = __or__
+    __and__ = __rand__ = _by_bits(np.bitwise_and)
+    __or__ = __ror__ = _by_bits(np.bitwise_or)
 
     def __mod__(self, other: Foreign) -> Foreign:
         return _operate(remainder, self, other)
@@ -945,16 +942,6 @@ class Term:
     def __reduce_ex__(self, protocol: Foreign) -> Foreign:
         raise self.world.stop("numbers are written out")
 
-    def __array_ufunc__(
-        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(
-        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.calling(self.world, function, args, kwargs)
-
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
@@ -987,7 +974,7 @@ class Term:
         return getattr(self.public(f"we cannot bound how much .{name} of raw {{data}} changes"), name)
 
 
-class Lazy:
+class Lazy(ForNumPy):
     """A random number that is public once it is used for anything but what it was drawn for.
 
     Attributes
@@ -1001,7 +988,6 @@ class Lazy:
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
-    world: Foreign
     dtype = property(lambda self: np.dtype(self.kind))
 
     @property  # type: ignore[misc]
@@ -1013,41 +999,13 @@ class Lazy:
         """The number itself: it is public from here on."""
         raise NotImplementedError
 
-    def __index__(self) -> int:
-        return operator.index(self.plain())
-
-    def __int__(self) -> int:
-        return int(self.plain())
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __bool__(self) -> bool:
-        return bool(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
-    def __repr__(self) -> str:
-        return repr(self.plain())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.plain(), spec)
-
-    def __array_ufunc__(
-        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(
-        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
-    ) -> Foreign:
-        return self.world.arrays.calling(self.world, function, args, kwargs)
-
     def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.plain(), name)
+
+
+answers(Lazy, "plain")
 
 
 def nature(value: Foreign) -> str:

@@ -32,7 +32,7 @@ from verifiable_dp.evidence.symbolic.paths import TracedRun, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Part, Row, SymbolicDraw, Term
-from verifiable_dp.evidence.tracing.foreign import reproducible_globals
+from verifiable_dp.evidence.tracing.foreign import noted, reproducible_globals
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 _FIRST, _DOUBTED = 700_000, 700_900  # numbers that no path has
@@ -451,9 +451,9 @@ def _deltas(
     return (math.fsum(own * changes.get(atom, 0.0) for atom, own in rows[0].raw.items()) / weight,)
 
 
-def _states(run: TracedRun) -> list[str]:
+def _states(run: TracedRun) -> list[object]:
     """How far generators have come."""
-    return [repr(state) for _, state in run.world.states()]
+    return [noted(state) for _, state in run.world.states()]
 
 
 def _chance(pairs: Sequence[tuple[Foreign, Foreign]]) -> float | None:

@@ -998,32 +998,11 @@ class Noise:
     def __array__(self, dtype: Foreign = None, copy: Foreign = None) -> Foreign:
         return np.asarray(base(self), dtype=dtype)
 
-    def __float__(self) -> float:
-        return float(self.settle())
-
-    def __int__(self) -> int:
-        return int(self.settle())
-
-    def __index__(self) -> int:
-        return operator.index(self.settle())
-
-    def __bool__(self) -> bool:
-        return bool(self.settle())
-
     def __neg__(self) -> Foreign:
         return self.scaled(-1)
 
     def __pos__(self) -> Foreign:
         return self
-
-    def __hash__(self) -> int:
-        return hash(self.settle())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.settle(), spec)
-
-    def __repr__(self) -> str:
-        return repr(self.settle())
 
 
 def _rearranged(function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
@@ -1047,27 +1026,36 @@ def _binary(ufunc: np.ufunc, turned: bool) -> Foreign:
     return operate
 
 
-def _unary(of: Foreign) -> Foreign:
-    return lambda self, *args: of(self.settle(), *args)
+def answers(kind: type, settle: str, more: Sequence[tuple[str, Foreign]] = ()) -> None:
+    """Have a class answer what Python asks of a number as the number does that `settle` gives."""
+
+    def unary(of: Foreign) -> Foreign:
+        return lambda self, *args: of(getattr(self, settle)(), *args)
+
+    for name, of in (*_ASKED, *more):
+        setattr(kind, f"__{name}__", unary(of))
 
 
-_ARITHMETIC: Sequence[tuple[str, Foreign]] = (
-    ("add", np.add),
-    ("sub", np.subtract),
-    ("mul", np.multiply),
-    ("truediv", np.true_divide),
-    ("floordiv", np.floor_divide),
-    ("mod", np.remainder),
-    ("pow", np.power),
-)
-_COMPARISONS: Sequence[tuple[str, Foreign]] = (
-    ("lt", np.less),
-    ("le", np.less_equal),
-    ("gt", np.greater),
-    ("ge", np.greater_equal),
-    ("eq", np.equal),
-    ("ne", np.not_equal),
-    ("matmul", np.matmul),
+OF_NUMBERS: dict[str, Foreign] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+}
+COMPARING: dict[str, Foreign] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
+_ASKED: Sequence[tuple[str, Foreign]] = (
+    *(("float", float), ("int", int), ("index", operator.index), ("bool", bool)),
+    *(("hash", hash), ("format", format), ("repr", repr)),
 )
 _ROUNDINGS: Sequence[tuple[str, Foreign]] = (
     ("abs", np.abs),
@@ -1076,12 +1064,11 @@ _ROUNDINGS: Sequence[tuple[str, Foreign]] = (
     ("ceil", np.ceil),
     ("trunc", np.trunc),
 )
-for _name, _ufunc in _ARITHMETIC:
+for _name, _ufunc in OF_NUMBERS.items():
     setattr(Noise, f"__r{_name}__", _binary(_ufunc, True))
-for _name, _ufunc in (*_ARITHMETIC, *_COMPARISONS):
+for _name, _ufunc in {**OF_NUMBERS, **COMPARING, "matmul": np.matmul}.items():
     setattr(Noise, f"__{_name}__", _binary(_ufunc, False))
-for _name, _of in _ROUNDINGS:
-    setattr(Noise, f"__{_name}__", _unary(_of))
+answers(Noise, "settle", _ROUNDINGS)
 
 
 def noise_ufunc(

@@ -165,8 +165,8 @@ def sources(call: Callable[[np.random.Generator], object], bits: np.random.BitGe
         if name in _ENTROPY and module in ("posix", "nt", "time", "_random", "random", "secrets"):
             used.append(f"{module}.{name}")
 
-    before = [(thing, repr(thing.state)) for thing in living(np.random.BitGenerator)]
-    mine = repr(bits.state)
+    before = [(thing, noted(thing.state)) for thing in living(np.random.BitGenerator)]
+    mine = noted(bits.state)
     outer = sys.getprofile()
     with reproducible_globals():
         states = global_states()
@@ -183,8 +183,8 @@ def sources(call: Callable[[np.random.Generator], object], bits: np.random.BitGe
                 gc.enable()
         if global_states() != states:
             used.append("a process-wide generator")
-    if repr(bits.state) != mine:
+    if noted(bits.state) != mine:
         used.append(GIVEN)
-    if any(repr(thing.state) != state for thing, state in before if thing is not bits):
+    if any(noted(thing.state) != state for thing, state in before if thing is not bits):
         used.append("a generator of its own")
     return tuple(dict.fromkeys(used))

@@ -12,36 +12,6 @@ from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
 from verifiable_dp.evidence.tracing.laws import WHOLE, Law, family, shaped
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, NoteKind
 
-_COINS = (
-    "integers",
-    "beta",
-    "permutation",
-    "shuffle",
-    "dirichlet",
-    "multinomial",
-    "standard_t",
-    "chisquare",
-    "lognormal",
-    "triangular",
-    "multivariate_normal",
-    "bytes",
-    "permuted",
-    "hypergeometric",
-    "pareto",
-    "weibull",
-    "rayleigh",
-    "vonmises",
-    "wald",
-    "zipf",
-    "power",
-    "logseries",
-    "f",
-    "noncentral_chisquare",
-    "noncentral_f",
-    "standard_cauchy",
-    "multivariate_hypergeometric",
-)
-
 
 class Uniform(float):
     """A uniform draw: a coin if compared with a public number, an outcome of raw chances with a raw one."""
@@ -255,10 +225,13 @@ class TrackedGenerator(np.random.Generator):
         return self._public(drawn)
 
 
-def _around(kind: str) -> Foreign:
-    def draw(
-        self: TrackedGenerator, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None
-    ) -> Foreign:
+AROUND = ("laplace", "normal", "gumbel", "logistic")  # laws with a place, which comes first
+
+
+def around(kind: str) -> Foreign:
+    """The method that draws from a law with a place; its class centres it."""
+
+    def draw(self: Foreign, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._centred(kind, loc, scale, size)
 
@@ -274,8 +247,14 @@ def _standard(kind: str) -> Foreign:
     return draw
 
 
-for _name in ("laplace", "normal", "gumbel", "logistic"):
-    setattr(TrackedGenerator, _name, _around(_name))
+def undefined(kind: type) -> list[str]:
+    """Draws of NumPy's generators that a class has from there."""
+    every = (name for name in dir(np.random.Generator) if not name.startswith("_"))
+    return [n for n in every if n not in vars(kind) and callable(getattr(np.random.Generator, n))]
+
+
+for _name in AROUND:
+    setattr(TrackedGenerator, _name, around(_name))
 for _name in ("normal", "exponential"):
     setattr(TrackedGenerator, f"standard_{_name}", _standard(_name))
 
@@ -290,6 +269,5 @@ def _coin(name: str) -> Foreign:
     return draw
 
 
-for _name in _COINS:
-    if hasattr(np.random.Generator, _name):
-        setattr(TrackedGenerator, _name, _coin(_name))
+for _name in undefined(TrackedGenerator):
+    setattr(TrackedGenerator, _name, _coin(_name))

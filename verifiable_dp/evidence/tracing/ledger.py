@@ -15,8 +15,9 @@ import numpy.typing as npt
 from verifiable_dp.core.validate import BoolArray, FloatArray, Foreign, IntArray, JsonDict
 from verifiable_dp.evidence.tracing.laws import Law
 
-_OWN = os.path.dirname(os.path.abspath(__file__))
-_START = (os.path.join(_OWN, "trace.py"), "run")  # it calls the traced code
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_OWN = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "")  # what is ours is no line of anybody's code
+_START = (os.path.join(_HERE, "trace.py"), "run")  # it calls the traced code
 SAME = 1e-9  # relative difference of two numbers that count as one
 
 # What a lead says of its line.
@@ -77,7 +78,7 @@ class Place:
 
 
 def caller(files: frozenset[str]) -> Place:
-    """The innermost line of one of `files` on the stack; of anything but tracing if there is none."""
+    """The innermost line of one of `files` on the stack; of anything that is not ours if there is none."""
     frame, nearest = sys._getframe(1), None
     while frame is not None:
         name = frame.f_code.co_filename
