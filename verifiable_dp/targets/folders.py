@@ -12,6 +12,7 @@ from verifiable_dp.core.engine import Passed
 ALL = "*"  # after a folder: the names of all that is in it
 LISTS = ("os.listdir", "os.scandir")  # events of Python's
 _CACHE = "__pycache__"
+_MAGIC = {*"*?["}  # in patterns of names
 
 
 def is_listed(name: str) -> bool:
@@ -44,8 +45,9 @@ def is_at(text: str, place: str) -> bool:
 
 
 def leads(text: str, place: str) -> bool:
-    """Whether a text is a path to a place, or a part of it."""
-    return text != "" and place.startswith(_real(text))
+    """Whether a text is a path to a place, or to a folder above it, or that without its ending."""
+    way = _real(text)
+    return text != "" and place.startswith(way) and place[len(way) :][:1] in ("", os.sep, ".")
 
 
 def _real(text: str) -> str:
@@ -54,7 +56,8 @@ def _real(text: str) -> str:
 
 def lists(text: str, place: str) -> bool:
     """Whether a text leads to a folder, or is a pattern of what is in it."""
-    return leads(text, place) or _real(text).startswith(os.path.join(place, ""))
+    pattern = not _MAGIC.isdisjoint(text)
+    return leads(text, place) or (pattern and _real(text).startswith(os.path.join(place, "")))
 
 
 class Made:

@@ -388,7 +388,7 @@ LISTS = {
     "list(pkgutil.iter_modules([str(place / 'deep')]))": "deep/*",
     "[os.close(one) for one in [os.open(place / 'deep', os.O_RDONLY)] if os.listdir(one)]": "deep/*",
     "library.names(place / 'deep')": "deep/*",
-    "library.own()": "",
+    "os.chdir(place); library.own('a-word')": "",
     "importlib.metadata.entry_points()": "",
     "sys.path.insert(0, str(place)); import nothing_there": "",
     "(place / 'new').mkdir(); os.listdir(place / 'new')": "",
@@ -405,7 +405,7 @@ def test_a_folder_that_code_lists_is_a_file_of_its_names(ask, place, tmp_path, m
     (place / "deep/x.py").write_text("")
     library = importing_library(
         f"import os\ndef names(path):\n    return os.listdir(path)\n"
-        f"def own():\n    return os.listdir({str(place)!r})\n",
+        f"def own(option):\n    return os.listdir({str(place)!r})\n",
         tmp_path,
         monkeypatch,
     )
