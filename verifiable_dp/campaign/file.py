@@ -52,6 +52,7 @@ from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
+from verifiable_dp.targets import variables
 from verifiable_dp.targets.process import Exec
 
 STATE = "campaign.json"
@@ -144,8 +145,8 @@ def run(
         on every machine; it is checked that a target's code is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where you made its record
-        on this machine, it holds, and the entry, its code and this package are the same; what was interrupted
-        then goes on after its last step.
+        on this machine, it holds, and the entry, its code, the environment variables that the code asks for
+        and this package are the same; what was interrupted then goes on after its last step.
     cage
         As `api.audit`, for code of your own.
     progress, say
@@ -477,6 +478,8 @@ class _State:
                 if found.parsed.digest != row.get("digest") or not asked:
                     continue
                 if asked.packages != identity.packages():
+                    continue
+                if variables.changed(found.parsed.provenance.target.opened or {}):
                     continue
                 if campaign.vouched(path, found.parsed.digest):
                     self.reports[name] = Report(found.record)

@@ -25,7 +25,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import TREE, tree
 from verifiable_dp.record.requests import RequestEntry
-from verifiable_dp.targets import opened
+from verifiable_dp.targets import folders, opened
 from verifiable_dp.targets.process import PROGRAM, Exec
 from verifiable_dp.targets.source import file_digest
 
@@ -259,6 +259,12 @@ class RecordOrigin:
                 raise InputError(f"source: {what} differs from the file that was audited")
         for name in sorted(read):
             if read[name] != present[name]:
+                if read[name] == opened.NOWHERE and name.startswith("../"):
+                    raise InputError(
+                        f"source: {name}, which the code read, is outside its repository, so we cannot "
+                        "compare it; move it into the repository, and audit again"
+                    )
                 raise InputError(
-                    f"source: {name}, which the code read, differs from the file read in the audit"
+                    f"source: {folders.said(name)}, which the code read, differs from the one read in the "
+                    "audit"
                 )

@@ -60,11 +60,14 @@ def judge(
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
     from verifiable_dp.campaign.run import verdict
+    from verifiable_dp.targets import variables
 
     expected = judges.Expected(requests, RecordOrigin(**origin), check, require)
     judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
         say(f"{verdict(report)}: {name}")
+        if read := variables.said(report.parsed.provenance.target.opened or {}):
+            aside(f"note: {name}: the code asked for environment variables: {read}")
     for line in judged.failed:
         aside(f"verifiable-dp: {line}")
     if not judged.reports:

@@ -25,6 +25,7 @@ from verifiable_dp.record.power_words import power as power
 from verifiable_dp.record.power_words import unmoved
 from verifiable_dp.record.power_words import variant as variant
 from verifiable_dp.record.worlds import ranged
+from verifiable_dp.targets import variables
 
 _ARMLESS = {
     "actions": "the halting round and the released estimate",
@@ -388,9 +389,9 @@ def trust(record: Record) -> str:
 
 def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: bool = True) -> list[str]:
     """What the audit left out, in full; `implied` with what no row of the record says."""
-    hidden = {one.id for one in without}
+    hidden, read = {one.id for one in without}, variables.said(record.provenance.target.opened or {})
     return [
-        *(exclusions.IMPLIED[one][0] for one in by_claim(record) if implied),
+        *(exclusions.IMPLIED[one][0].format(variables=read) for one in by_claim(record) if implied),
         *(
             exclusions.in_words(left, values, settled)
             for left, values, settled in _left_out(record)
@@ -420,7 +421,8 @@ def by_claim(record: Record) -> list[Implied]:
         return found
     code = record.provenance.target
     unseen = [Implied.UNSEEN_FILES] if code.commit and code.opened is not None else []
-    return [*found, Implied.DEPLOYMENT, *unseen]
+    asked = [Implied.VARIABLES] if variables.of(code.opened or {}) else []
+    return [*found, Implied.DEPLOYMENT, *unseen, *asked]
 
 
 def not_looked_at(record: Record) -> list[str]:

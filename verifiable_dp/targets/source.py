@@ -90,7 +90,15 @@ class CodeSource:
 
     @classmethod
     def of(cls, thing: Foreign, name: str) -> CodeSource:
-        """Look up file, line and digest of `thing`; `loads` is left empty."""
+        """Look up file, line and digest of `thing`; `loads` is left empty.
+
+        There is no digest of a file that has other code now than the one that was loaded.
+
+        Raises
+        ------
+        InputError
+            If Python took other code from a cache.
+        """
         if isinstance(thing, Exec | ProcessTarget):
             file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
             return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
@@ -102,7 +110,7 @@ class CodeSource:
         if in_cell(code):
             return cls(name)
         module = str(getattr(code, "__module__", ""))
-        digest = pinned_source.sha256_of(module, path) or file_digest(Path(path))
+        digest = pinned_source.sha256_of(module, path) or _digest_of_run(code, module, path)
         return cls(name, _portable(path, module, name), line, digest)
 
     @classmethod
@@ -273,6 +281,21 @@ def _named_way(reference: str) -> list[SourcePart]:
 def file_digest(path: Path | None) -> str:
     """SHA-256 of a file; empty if there is none."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+
+
+def _digest_of_run(code: Foreign, module: str, path: str) -> str:
+    """SHA-256 of a file, if its code is what runs; else empty."""
+    if Path(path).suffix not in SOURCE_SUFFIXES:
+        return file_digest(Path(path))
+    if pinned_source.is_stale(module, path):
+        raise InputError(
+            f"target: Python has not run {path!r} but bytecode of another version of it, which has the same "
+            "size and date; remove the folder __pycache__ beside it, and audit again"
+        )
+    members = vars(code).values() if inspect.isclass(code) else (code,)
+    codes = [one.__code__ for one in members if inspect.isfunction(one)]
+    written = [one for one in codes if one.co_filename == path]
+    return file_digest(Path(path)) if pinned_source.runs(module, path, written) else ""
 
 
 def code_of(thing: Foreign) -> Foreign:

@@ -34,6 +34,7 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.render.findings import FindingCode, findings
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
+from verifiable_dp.targets.opened import ABSENT
 
 DOCS = Path(__file__).parents[3] / "docs" / "campaigns.md"
 OWN = """
@@ -287,6 +288,25 @@ def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkey
     assert lines[1].startswith(
         "audited again, because you did not make these records on this machine: tree-sum"
     )
+
+
+def test_resume_compares_variables_that_the_code_asks_for(small, monkeypatch):
+    """Broken variant: a record is kept where a variable decides otherwise how much noise there is."""
+    path, done, out = small
+    given = campaign_file.read(path)
+    monkeypatch.delenv("OWN_SCALE", raising=False)
+    record = json.loads(json.dumps(done.reports["tree-sum"].record))
+    record["provenance"]["target"]["opened"] = {"./$OWN_SCALE": ABSENT}
+    campaign_file._State(given, out).add("tree-sum", Report(sealed(record)))
+
+    def kept():
+        state = campaign_file._State(given, out)
+        assert state.recall() == []
+        return "tree-sum" in state.reports
+
+    assert kept()
+    monkeypatch.setenv("OWN_SCALE", "0.4")
+    assert not kept()
 
 
 @pytest.mark.slow

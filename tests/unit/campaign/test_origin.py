@@ -386,10 +386,11 @@ def test_what_is_expected_of_folders_is_judged(folder):
 
 
 READS = """
-import importlib, pathlib
+import importlib, os, pathlib
 noise = importlib.import_module("no" + "ise").noise
 PLACE = pathlib.Path(__file__).parent
 SCALE = float((PLACE / "data" / "scale.txt").read_text())
+SCALE += float(os.environ.get("READS_MORE", "0")) + len(os.listdir(PLACE / "data")) - 1
 
 def release(data, size, rng):
     return data + SCALE * noise(size, rng)
@@ -443,6 +444,46 @@ def test_what_the_code_reads_is_compared(reads, tmp_path):
             InputError, match=rf"uncommitted changes \({name}\); commit the files that run and the files"
         ):
             RecordOrigin(commit=head(other)).check(again)
+
+
+def test_what_the_code_lists_is_compared(reads, tmp_path):
+    """Broken variant: a file that is new in a folder, where code may find a module, passes for this one."""
+    record, other = vdp.verify(reads / "kept/record.json").parsed, tmp_path / "other"
+    shutil.copytree(reads, other)
+    (other / "data/new.py").write_text("")
+    with pytest.raises(InputError, match="source: the list of files in data/, which the code read, differs"):
+        RecordOrigin(source=other).check(record)
+    again = {"data/*": opened.digest(other, "data/*")}
+    assert provenance.place(str(other / "mine.py"), opened=again)["differs"] == ["data/*"]
+    (other / ".git/info").mkdir(exist_ok=True)
+    (other / ".git/info/exclude").write_text("new.py\n")
+    assert provenance.place(str(other / "mine.py"), opened=again).get("differs") is None
+    (other / "data/new.py").unlink()
+    assert provenance.place(str(other / "mine.py"), opened=again)["differs"] == ["data/*"]
+
+
+def test_data_outside_the_repository_are_of_no_commit(reads):
+    record = vdp.verify(reads / "kept/record.json").parsed
+    target = msgspec.structs.replace(record.provenance.target, opened={"../scale.json": opened.NOWHERE})
+    facts = msgspec.structs.replace(record.provenance, target=target)
+    with pytest.raises(InputError, match=r"\.\./scale.json, .* is outside its repository.*; move it into"):
+        RecordOrigin(source=reads).check(msgspec.structs.replace(record, provenance=facts))
+    found = provenance.place(str(reads / "mine.py"), opened=target.opened)
+    assert (found["dirty"], found["differs"]) == (True, ["../scale.json"])
+
+
+def test_variables_that_the_code_asked_for_are_named(reads):
+    """By the record, its page, `verify` and `judge`; a record without one names none."""
+    record = vdp.verify(reads / "kept/record.json").parsed
+    assert record.provenance.target.opened["./$READS_MORE"] == ABSENT
+    assert "asked for READS_MORE, and may" in " ".join(words.not_covered(record))
+    assert "environment variables: READS_MORE;" in run(reads, "verify", "kept/record.json").stdout
+    said = run(reads, "judge", "kept", "mine.py:release").stderr
+    assert "note: mine.py:release: the code asked for environment variables: READS_MORE" in said
+    kept = {name: one for name, one in record.provenance.target.opened.items() if name[:3] != "./$"}
+    target = msgspec.structs.replace(record.provenance.target, opened=kept)
+    facts = msgspec.structs.replace(record.provenance, target=target)
+    assert "variables" not in " ".join(words.not_covered(msgspec.structs.replace(record, provenance=facts)))
 
 
 LINKS = """
