@@ -43,7 +43,7 @@ from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, paths, validate
-from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.files import make_folder, remove, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
 from verifiable_dp.record.model import Record
@@ -171,7 +171,7 @@ def run(
         if entry.name not in state.reports:
             try:
                 asked[entry.name] = _asked(entry, found.folder, place, state.asked, resume)
-                campaign.remove(place / entry.name)  # an audit that fails leaves no answer
+                remove("out", *(place / entry.name / name for name in ("record.json", "record.html")))
             except _UnansweredError as error:
                 state.add(entry.name, str(error))
                 say(f"entry {entry.name} failed: {error}")

@@ -34,7 +34,6 @@ from verifiable_dp.report import Report
 from verifiable_dp.selfcheck import mutation
 
 _STEPS = "audit.checkpoint"
-_WRITTEN = ("record.json", "record.html")
 _USUAL = 30.0  # seconds of an audit that was not made before
 
 
@@ -214,21 +213,6 @@ def put(report: Report, folder: Path) -> None:
     report.save(folder)
     with suppress(InputError):
         remembered.remember(folder / "record.json", report.parsed.digest.encode())
-
-
-def remove(folder: Path) -> None:
-    """Remove a record that is about to be made again, and its page.
-
-    Raises
-    ------
-    InputError
-        If that cannot be done.
-    """
-    for name in _WRITTEN:
-        try:
-            (folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise InputError(f"out: {str(folder / name)!r} cannot be removed: {error.strerror}") from None
 
 
 def vouched(path: Path, digest: str) -> bool:
