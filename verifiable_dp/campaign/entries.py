@@ -83,11 +83,14 @@ class Campaign:
         In the file's order.
     baseline
         Findings that are known; None without a file of them.
+    files
+        In which it is said what is asked: that of the campaign, of the baseline, and of declarations.
     """
 
     path: Path
     entries: tuple[Entry, ...]
     baseline: Baseline | None = None
+    files: tuple[Path, ...] = ()
 
     def excused(self, reports: Mapping[str, Report]) -> list[str]:
         """Names of inconclusive targets whose findings are all in the baseline."""
@@ -301,8 +304,10 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
                 f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
             )
     known = loaded.get("baseline")
+    baseline = None if known is None else Baseline.at(folder / _text("baseline", known), folder)
+    declared = {folder / one["declarations"] for one in (defaults, *rows) if "declarations" in one}
     return Campaign(
-        place, tuple(entries), None if known is None else Baseline.at(folder / _text("baseline", known))
+        place, tuple(entries), baseline, (place, *sorted(declared), *([baseline.path] if baseline else ()))
     )
 
 

@@ -154,7 +154,7 @@ def run(
     Raises
     ------
     InputError
-        If the file is unusable or the folder cannot be written.
+        If the file is unusable, or the folder cannot be written or has the results of another campaign.
     """
     found = given if isinstance(given, Campaign) else read(given)
     workers = validate.workers(workers)
@@ -361,6 +361,7 @@ def unanswered(entry: Entry, folder: Path, record: Record) -> str:
     try:
         with contextlib.chdir(folder), asking.unread():
             wanted = _calls(entry)[0]()
+        RecordOrigin.placed(record, folder)
     except InputError as error:
         return str(error)
     why = asked.difference(wanted, of_code=False)
@@ -448,12 +449,32 @@ class _State:
         self.asked = self._asked_before()
 
     def _asked_before(self) -> dict[str, str]:
-        """Digests of the requests that an earlier run made itself, which a new one may replace."""
+        """Digests of the requests that an earlier run made itself, which a new one may replace.
+
+        Raises
+        ------
+        InputError
+            If that was a run of another campaign, whose targets may have the same names.
+        """
         try:
-            digests = read_json(self._place / STATE).get("asked")
+            before = read_json(self._place / STATE)
         except InputError:
             return {}
+        if (other := before.get("campaign")) != self._named():
+            raise InputError(
+                f"out: {str(self._place)!r} has the results of another campaign, {str(other)[:200]!r}; name "
+                "another folder with --out, or remove it"
+            )
+        digests = before.get("asked")
         return dict(digests) if isinstance(digests, dict) else {}
+
+    def _named(self) -> str:
+        """The file of the campaign, as it is named from the folder of its results."""
+        path = self._found.path.resolve()
+        try:
+            return os.path.relpath(path, self._place.resolve()).replace(os.sep, "/")
+        except ValueError:  # on another drive
+            return str(path)
 
     def recall(self) -> list[str]:
         """Take what an earlier run finished, as far as it holds; what would, had it been made here."""
@@ -502,7 +523,7 @@ class _State:
 
     def _as_dict(self) -> JsonDict:
         return {
-            "campaign": self._found.path.name,
+            "campaign": self._named(),
             "asked": self.asked,
             "targets": [self._row(entry) for entry in self._found.entries if self._known(entry.name)],
         }

@@ -18,7 +18,7 @@ from verifiable_dp.core import engine, remembered, validate
 from verifiable_dp.core.files import check_own_folder, make_folder, write_text
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
-from verifiable_dp.record import passing
+from verifiable_dp.record import passing, words
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
@@ -427,6 +427,15 @@ def verdict(report: Report) -> str:
     found = report.decision
     beside = f", regret {found.regret}" if found.privacy and found.regret_status else ""
     return f"{found.main or report.verdict}{beside}"
+
+
+def promise(report: Report) -> str:
+    """What a verdict on privacy is about, to follow it: the promise, and what neighbours are; else empty."""
+    record = report.parsed
+    if record.claim is None or not record.audited:
+        return ""
+    exact = "" if record.claim.curve or record.claim.delta else ", delta 0"
+    return f": {words.promised(record)}{exact}; neighbours: {words.neighbours(record)}"
 
 
 def exit_status(reports: Sequence[Report]) -> int:

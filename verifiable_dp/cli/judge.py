@@ -12,6 +12,7 @@ from verifiable_dp.cli.shell import (
     RECORDS,
     aside,
     falls_short,
+    key_option,
     main,
     origin_options,
     require_option,
@@ -38,6 +39,7 @@ from verifiable_dp.core.validate import Given
     show_default=True,
     help="Kind of record that each TARGET needs: of its privacy (audit) or of its regret.",
 )
+@key_option
 @origin_options
 @require_option
 def judge(
@@ -46,6 +48,7 @@ def judge(
     campaign: Path | None,
     requests: tuple[str, ...],
     check: str,
+    key: tuple[Path, ...],
     require: str,
     **origin: Given,
 ) -> None:
@@ -57,13 +60,13 @@ def judge(
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
-    from verifiable_dp.campaign.run import verdict
+    from verifiable_dp.campaign.run import promise, verdict
     from verifiable_dp.record.passing import REQUIRED
 
-    expected = judges.Expected(requests, RecordOrigin(**origin), check, require)
+    expected = judges.Expected(requests, RecordOrigin(**origin), check, require, key)
     judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
-        say(f"{verdict(report)}: {name}")
+        say(f"{verdict(report)}: {name}{promise(report)}")
     for line in judged.failed:
         aside(f"verifiable-dp: {line}")
     if not judged.reports:

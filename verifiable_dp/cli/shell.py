@@ -459,6 +459,15 @@ def request_options(function: Function[None]) -> Function[None]:
     return function
 
 
+key_option = click.option(
+    "--key",
+    type=FILE,
+    multiple=True,
+    metavar="NAME.pub|FOLDER",
+    help="Check signatures with this Ed25519 public key, or with the keys in a folder.",
+)
+
+
 def origin_options(function: Function[None]) -> Function[None]:
     """Add --source, --commit and --max-age."""
     for option in (

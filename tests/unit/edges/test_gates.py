@@ -104,7 +104,8 @@ def test_the_commit_of_a_record():
         refused(lambda: wanted._committed(committed(other)), said)  # noqa: B023
     said = (
         f"commit: the record is from {'0' * 40} with uncommitted changes (a, b, c); commit the files that "
-        "run and the files that they read, check out all others (and submodules), and audit again"
+        "run and the files that they read, check out all others (and submodules), install packages from "
+        "folders again, and audit again"
     )
     refused(lambda: wanted._committed(committed(dirty=True, differs=("a", "b", "c", "d"))), said)
     without = said.replace(" (a, b, c)", "")
