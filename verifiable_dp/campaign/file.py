@@ -43,7 +43,7 @@ from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, paths, validate
-from verifiable_dp.core.files import make_folder, remove, write_text
+from verifiable_dp.core.files import checkout, make_folder, remove, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
 from verifiable_dp.record.model import Record
@@ -469,12 +469,9 @@ class _State:
         return dict(digests) if isinstance(digests, dict) else {}
 
     def _named(self) -> str:
-        """The file of the campaign, as it is named from the folder of its results."""
+        """The file of the campaign, by its path in a repository, or by its name where it is in none."""
         path = self._found.path.resolve()
-        try:
-            return os.path.relpath(path, self._place.resolve()).replace(os.sep, "/")
-        except ValueError:  # on another drive
-            return str(path)
+        return path.relative_to(checkout(path.parent) or path.parent).as_posix()
 
     def recall(self) -> list[str]:
         """Take what an earlier run finished, as far as it holds; what would, had it been made here."""

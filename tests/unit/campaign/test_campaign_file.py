@@ -753,8 +753,9 @@ def test_a_folder_has_the_results_of_one_campaign(project, tmp_path):
         (tmp_path / name).mkdir()
         shutil.move("own.py", tmp_path / name)
         (tmp_path / name / "c.toml").write_text(entry.format(target))
+    (tmp_path / ".git").mkdir()
     assert campaign_file.run(tmp_path / "a/c.toml", out="out").exit_status == 1
-    with pytest.raises(InputError, match=r"out: .* has the results of another campaign, '../a/c.toml'; "):
+    with pytest.raises(InputError, match=r"out: .* has the results of another campaign, 'a/c.toml'; "):
         campaign_file.run(tmp_path / "b/c.toml", out="out")
     assert judge("out", [], tmp_path / "a/c.toml").exit_status == 1
     assert campaign_file.run(tmp_path / "b/c.toml", out="other").exit_status == 0
