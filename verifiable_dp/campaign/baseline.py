@@ -57,18 +57,18 @@ class Baseline:
     ----------
     path
         Of the file.
-    folder
-        In which paths of findings begin: that of the campaign.
     known
         Each finding, as often as it is there.
+    folder
+        In which paths of findings begin: that of the campaign.
     """
 
     path: Path
-    folder: Path
     known: tuple[Known, ...] = ()
+    folder: Path = Path()
 
     @classmethod
-    def at(cls, path: Path, folder: Path) -> Baseline:
+    def at(cls, path: Path, folder: Path = Path()) -> Baseline:
         """The baseline in a file; without a file nothing is known yet.
 
         Raises
@@ -76,11 +76,11 @@ class Baseline:
         InputError
             If the file is not a baseline of this version.
         """
-        return cls(path, folder, _read(path) if path.exists() else ())
+        return cls(path, _read(path) if path.exists() else (), folder)
 
     def new(self, name: str, report: Report) -> list[Known]:
         """Warnings about a target that are not known, those too that a comment ignores."""
-        return sorted((Counter(self._of(name, report)) - Counter(self.known)).elements())
+        return sorted((Counter(_of(name, report, self.folder)) - Counter(self.known)).elements())
 
     def excuses(self, name: str, report: Report) -> bool:
         """Whether a target is undecided, nothing is refuted or contradicted, and each warning is known.
@@ -90,12 +90,12 @@ class Baseline:
         found = report.decision
         undecided = found.privacy == "inconclusive" and found.exit_code == 3
         undecided = undecided and found.regret in (None, "consistent") and not found.short
-        return undecided and bool(self._of(name, report)) and not self.new(name, report)
+        return undecided and bool(_of(name, report, self.folder)) and not self.new(name, report)
 
     def gone(self, reports: Iterable[tuple[str, Report]]) -> list[Known]:
         """What is known of these targets and was not found any more."""
         several = dict(reports)
-        found = Counter(one for name, report in several.items() for one in self._of(name, report))
+        found = Counter(one for name, report in several.items() for one in _of(name, report, self.folder))
         return sorted(one for one in (Counter(self.known) - found).elements() if one.target in several)
 
     def write(self, reports: Iterable[tuple[str, Report]]) -> int:
@@ -108,21 +108,10 @@ class Baseline:
         """
         several = dict(reports)
         kept = [one for one in self.known if one.target not in several]
-        rows = sorted(kept + [one for item in several.items() for one in self._of(*item) if one.text])
+        rows = sorted(kept + [one for item in several.items() for one in _of(*item, self.folder) if one.text])
         listed = [row._asdict() for row in rows]
         files.write_text(self.path, json.dumps({"version": _VERSION, "findings": listed}, indent=1) + "\n")
         return len(rows)
-
-    def _of(self, name: str, report: Report) -> list[Known]:
-        record = report.parsed
-        found = {
-            (one.code, one.file, one.line): one
-            for one in findings(record)
-            if one.code in _EXCUSED and one.code not in _OF_HELD  # ignored or not: the verdict is the same
-        }
-        return [
-            Known(name, one.code.value, one.file, *_place(one, record, self.folder)) for one in found.values()
-        ]
 
 
 _EXCUSED = [code.value for code, rule in RULES.items() if rule.severity == "warning"]  # errors never are
@@ -130,6 +119,16 @@ _OF_HELD = (FindingCode.WEAK, FindingCode.SHORT)  # of claims that are not refut
 
 
 _Named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def _of(name: str, report: Report, folder: Path) -> list[Known]:
+    record = report.parsed
+    found = {
+        (one.code, one.file, one.line): one
+        for one in findings(record)
+        if one.code in _EXCUSED and one.code not in _OF_HELD  # ignored or not: the verdict is the same
+    }
+    return [Known(name, one.code.value, one.file, *_place(one, record, folder)) for one in found.values()]
 
 
 def _place(finding: Finding, record: Record, folder: Path) -> tuple[str, str]:

@@ -124,7 +124,7 @@ A, B = known("VDP101"), known("VDP102")
 
 def found(**by_name):
     """What is found of each target, in place of what its record says."""
-    return mock.patch.object(baseline, "_of", lambda name, report: list(by_name[name]))
+    return mock.patch.object(baseline, "_of", lambda name, report, folder: list(by_name[name]))
 
 
 def undecided(code=3, regret=None):
