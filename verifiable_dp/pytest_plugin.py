@@ -107,6 +107,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {said}")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remove what an earlier run left in ``--dp-report``: a test that fails, or is gone, leaves no answer."""
+    config, folder = session.config, session.config.getoption("--dp-report")
+    if folder and not (config.option.collectonly or hasattr(config, "workerinput")):
+        from verifiable_dp.record import requested
+
+        requested.remove("--dp-report", Path(config.invocation_params.dir, folder), _OURS)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark tests by the fixture that they use, so ``-m "not regret"`` works without marks in the tests."""
     used = getattr(item, "fixturenames", ())
@@ -319,6 +328,7 @@ def _test(request: pytest.FixtureRequest) -> str:
     return shlex.join(["pytest", f"{os.path.relpath(request.node.path, started)}::{own}", *options])
 
 
+_OURS = re.compile(r".+-[0-9a-f]{8}(-gw\d+)?(-\d+)?")  # see `_stem`
 _ANY = ("budget", "seed", "alpha", "detect")
 _SETTINGS = pytest.StashKey[dict[Path, "Campaign | None"]]()  # by the folder of the tests
 _MARKS = {

@@ -255,6 +255,16 @@ def test_unusable_input_gets_one_line_and_writes_nothing(arguments, names, folde
     assert files(folder) == before
 
 
+@pytest.mark.parametrize("command", ["audit", "regret"])
+def test_a_command_that_fails_leaves_no_answer_of_the_one_before(command, folder):
+    """Broken variant: `judge` accepts the record of the day before, beside a request that it answers."""
+    outputs = ("--json", "r.json", "--html", "r.html", "--sarif", "r.sarif")
+    for name in outputs[1::2]:
+        (folder / name).write_text("of the day before")
+    assert run(folder, command, "none.py:x", *outputs).returncode == 2
+    assert files(folder) == ["bandits.py"]
+
+
 def test_an_edited_record_is_refused(folder):
     run(folder, "audit", "bandits.py:laplace", "--epsilon", 1, "--runs", 800, "--json", "r.json")
     text = (folder / "r.json").read_text("utf-8")

@@ -174,6 +174,19 @@ def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
     assert len(records(pytester.path / "audits")) == 4
 
 
+def test_a_run_leaves_no_answer_of_the_run_before(pytester):
+    """Its code cannot be imported any more. Broken variant: `judge` accepts the record of the day before."""
+    test = "def test_it(privacy_audit):\n    privacy_audit(mechanisms.right, epsilon=1.0, budget='smoke')\n"
+    folder = pytester.path / "audits"
+    run(pytester, test, "--dp-report", "audits").assert_outcomes(passed=1)
+    for name in ("mine.json", "mine.request.json"):  # of somebody else
+        (folder / name).write_text("{}")
+    run(pytester, test, "--dp-report", "audits", "--collect-only")
+    assert len(list(folder.iterdir())) == 5
+    run(pytester, f"import not_installed\n{test}", "--dp-report", "audits").assert_outcomes(errors=1)
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.json", "mine.request.json"]
+
+
 def loaded(pytester, test):
     """Heavy modules that a run of pytest has loaded by its end."""
     pytester.makepyfile(test_it=test)

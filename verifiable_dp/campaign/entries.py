@@ -87,6 +87,8 @@ class Campaign:
         The strictest that the file or whoever reads it requires of any entry.
     described
         Keys of ``defaults`` that describe audits of privacy.
+    files
+        In which it is said what is asked: that of the campaign, of the baseline, and of declarations.
     """
 
     path: Path
@@ -94,6 +96,7 @@ class Campaign:
     baseline: Baseline | None = None
     require: str = passing.REQUIRED[0]
     described: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
     @property
     def unaudited(self) -> list[str]:
@@ -318,10 +321,12 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
                 f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
             )
     known = loaded.get("baseline")
-    baseline = None if known is None else Baseline.at(folder / _text("baseline", known))
+    baseline = None if known is None else Baseline.at(folder / _text("baseline", known), folder)
     wanted = passing.strictest(require, defaults.get("require"), *(entry.require for entry in asked))
     described = tuple(key for key in defaults if key in {*_EVERY, *_OWN} - {*_BESIDE_CLAIMS})
-    return Campaign(place, tuple(entries), baseline, wanted, described)
+    declared = {folder / one["declarations"] for one in (defaults, *rows) if "declarations" in one}
+    files = (place, *sorted(declared), *([baseline.path] if baseline else ()))
+    return Campaign(place, tuple(entries), baseline, wanted, described, files)
 
 
 def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:

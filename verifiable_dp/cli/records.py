@@ -20,6 +20,7 @@ from verifiable_dp.cli.shell import (
     aside,
     cage_option,
     check_outputs,
+    key_option,
     main,
     origin_options,
     progressing,
@@ -33,15 +34,6 @@ if TYPE_CHECKING:
     from verifiable_dp.render.folders import Folders
 
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
-
-
-key_option = click.option(
-    "--key",
-    type=FILE,
-    multiple=True,
-    metavar="NAME.pub|FOLDER",
-    help="Check signatures with this Ed25519 public key, or with the keys in a folder.",
-)
 
 
 @main.command(

@@ -343,8 +343,12 @@ class Outputs:
     quiet: bool = False
 
     def check(self) -> None:
-        """Refuse unwritable paths before any work is done."""
-        check_outputs(self.json_path, self.html_path, self.sarif_path)
+        """Refuse unwritable paths before any work is done, and remove what an earlier audit wrote there."""
+        from verifiable_dp.core.files import remove
+
+        paths = (self.json_path, self.html_path, self.sarif_path)
+        check_outputs(*paths)
+        remove("path", *(path for path in paths if path is not None))
 
     def write(self, report: Report) -> None:
         """Write the report in each form for which there is a path."""
@@ -465,6 +469,15 @@ def request_options(function: Function[None]) -> Function[None]:
     ):
         function = option(function)
     return function
+
+
+key_option = click.option(
+    "--key",
+    type=FILE,
+    multiple=True,
+    metavar="NAME.pub|FOLDER",
+    help="Check signatures with this Ed25519 public key, or with the keys in a folder.",
+)
 
 
 def origin_options(function: Function[None]) -> Function[None]:

@@ -318,6 +318,23 @@ def place(
     }
 
 
+def differing(commit: str, places: Iterable[Path]) -> list[Path]:
+    """Files that a commit of their repository does not have, has otherwise, or reaches by another link.
+
+    One that neither it nor the folder has does not differ; one that is in no repository does.
+    """
+    return [place for place in places if _is_other(files.checkout(place.parent), commit, place)]
+
+
+def _is_other(top: Path | None, commit: str, place: Path) -> bool:
+    known = _Head(top, commit).blobs(top, os.curdir) if top else {}
+    return top is None or any(
+        _changed(top, name, known.get(name, ""))
+        for name in _reached(top, place.absolute())
+        if not known or name in known or os.path.lexists(top / name)
+    )
+
+
 def commit_at(folder: Path, name: str) -> str:
     """The commit that a repository has under a name, such as that of a branch.
 

@@ -513,11 +513,25 @@ def _note_copy(file: str) -> None:
     source = importlib.util.source_from_cache(file) if _is_cache(file) else file
     if file.startswith(_OURS) or not (name := paths.in_packages(source)):
         return
-    for place in copies(name.replace(os.sep, "/")):
+    known = copies(name.replace(os.sep, "/"))
+    if not known and os.path.isfile(source) and os.path.realpath(source) in paths.made_of_folders():
+        known = _alike(source)
+        if not known:
+            _Listening.found[_name(source)] = NOWHERE
+    for place in known:
         if os.path.isfile(source) and Path(place).read_bytes() == Path(source).read_bytes():
             _put(place)
         else:
             _put_unknown(place)
+
+
+def _alike(file: str) -> list[str]:
+    """A file that git tracks, of whatever name, and that has the content of an installed one; or none."""
+    content = Path(file).read_bytes()
+    names = (name for several in _Listening.tracked.values() for name in several)
+    places = (Path(_Listening.root, name) for name in names)
+    alike = (one for one in places if one.is_file() and one.stat().st_size == len(content))
+    return [str(one) for one in alike if one.read_bytes() == content][:1]
 
 
 def _is_cache(file: str) -> bool:

@@ -295,6 +295,44 @@ def test_the_commit_is_that_of_the_record(folder):
         RecordOrigin(commit=found).check(dirty)
 
 
+@pytest.mark.parametrize("changed", ["", "c.toml", "b.json", "d.toml"])
+def test_what_a_campaign_asks_is_of_the_commit(changed, folder):
+    """Broken variant: an epsilon that is not committed yet passes for that of the commit."""
+    (folder / "reports").mkdir()
+    rows = 'target = "a.py:right"\nname = "one"\nepsilon = 1\nbudget = "smoke"\ndeclarations = "d.toml"\n'
+    (folder / "c.toml").write_text(f'baseline = "b.json"\n[[targets]]\n{rows}')
+    (folder / "b.json").write_text('{"version": 4, "findings": []}')
+    (folder / "d.toml").write_text("# nothing\n")
+    git(folder, "add", "c.toml", "b.json", "d.toml")
+    git(folder, "commit", "-qm", "more")
+    if changed:
+        (folder / changed).write_text((folder / changed).read_text() + "\n")
+    expected = Expected(origin=RecordOrigin(commit=head(folder)))
+
+    def said():
+        failed = judge(folder / "reports", [], folder / "c.toml", expected).failed
+        return [line.split("'")[1] for line in failed if "is not as in the commit" in line]
+
+    assert said() == [str(folder / changed)] * bool(changed)
+    (folder / "b.json").unlink()  # a baseline that is not there knows nothing
+    assert said() == [str(folder / (changed or "b.json"))]
+
+
+def test_a_record_of_a_campaign_is_of_the_code_in_its_folder(folder):
+    """Broken variant: a record of the same name, of another folder's campaign, answers for this one."""
+    rows = '[[targets]]\ntarget = "a.py:right"\nname = "kept"\nepsilon = 1\nbudget = "smoke"\n'
+    (folder / "sub").mkdir()
+    for place in (folder, folder / "sub"):
+        (place / "c.toml").write_text(rows)
+        for name in ("a.py", "b.py"):
+            (place / name).write_bytes((folder / name).read_bytes())
+    (folder / "reports").mkdir()
+    shutil.move(folder / "kept", folder / "reports")
+    assert judge(folder / "reports", [], folder / "c.toml").exit_status == 0
+    judged = judge(folder / "reports", [], folder / "sub/c.toml")
+    assert (judged.exit_status, "the record is about a.py, but" in judged.failed[0]) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("made_at", "holds"), [("1971-01-01T00:00:00Z", False), ("", True), ("2999-01-01T00:00:00Z", False)]
 )

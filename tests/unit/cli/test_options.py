@@ -531,6 +531,7 @@ def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, t
     )
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", privacy)
+    replaced.put(verifiable_dp.campaign.run, "promise", "")
     assert commands.run(tmp_path, "judge", "f", "--require", "certified").exit_code == 0
 
 
@@ -545,6 +546,7 @@ def test_judge(status, replaced, tmp_path):
     )
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
+    replaced.put(verifiable_dp.campaign.run, "promise", ": epsilon 1")
     typed = [
         "f",
         "a.py:x",
@@ -557,11 +559,12 @@ def test_judge(status, replaced, tmp_path):
         "regret",
     ]
     typed += ["--request", "sha256:1", "--source", ".", "--commit", "ab" * 20, "--max-age", "3d"]
+    typed += ["--key", "k.pub"]
     done = commands.run(tmp_path, "judge", *typed)
-    assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
+    assert (done.exit_code, done.stdout) == (status, "not_refuted: x: epsilon 1\n")
     assert done.stderr == "verifiable-dp: y: why\n"
     origin = RecordOrigin(Path("."), "ab" * 20, "3d")
-    expected = Expected(("sha256:1",), origin, "regret", "tested-paths")
+    expected = Expected(("sha256:1",), origin, "regret", "tested-paths", (Path("k.pub"),))
     assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml"), expected), {})
     assert missing("judge", typed) == []
 

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import importlib
 import importlib.metadata
+import json
 import os
 import pkgutil
 import socket
@@ -536,6 +537,45 @@ def test_a_file_of_which_an_installed_one_is_a_copy_is_noted(folder, place, monk
     monkeypatch.delitem(sys.modules, "pkg_here")
     assert found[f"{inside}new.txt"] == opened.NOWHERE
     assert opened.missed(found, opened.UNLOADED) == ["pkg_here.late"]
+
+
+@pytest.mark.parametrize("noted", ["copied", "editable", "archive", "other"])
+def test_what_was_installed_from_a_folder_is_in_the_repository_under_whatever_name(noted, place, monkeypatch):
+    """By its content. Broken variant: `package_dir` gives it another name, and what is stale passes.
+
+    Controls: what was installed from elsewhere, what an editable package needs, and what an installer notes.
+    """
+    site, info = place / "site-packages", place / "site-packages/shop-1.dist-info"
+    info.mkdir()
+    (site / "shop").mkdir()
+    names = [
+        "shop/same.txt",
+        "shop/stale.txt",
+        *(f"{info.name}/{one}" for one in ("METADATA", "direct_url.json")),
+    ]
+    for name in names:
+        (site / name).write_text(f"Name: shop\n{name}")
+    stated = {
+        "copied": {"dir_info": {}},
+        "editable": {"dir_info": {"editable": True}},
+        "archive": {"archive_info": {}},
+    }
+    (info / "direct_url.json").write_text(json.dumps(stated.get(noted, [])))
+    (info / "RECORD").write_text("".join(f"{name},,\n" for name in names))
+    (place / "python").mkdir()
+    (place / "python/renamed.txt").write_text("Name: shop\nshop/same.txt")
+    (place / "python/stale.txt").write_text("changed since")
+    monkeypatch.setattr(paths, "_INSTALLED", {*paths._INSTALLED, str(site)})
+    monkeypatch.setattr(paths, "_PACKAGES", {str(site)})
+    paths.made_of_folders.cache_clear()
+    with opened.noted(str(place), tracked=["python/renamed.txt", "python/stale.txt"]) as found:
+        code("[open(site / name).close() for name in names]", site=site, names=names)
+    paths.made_of_folders.cache_clear()
+    known = {
+        "python/renamed.txt": sha256("Name: shop\nshop/same.txt"),
+        "site-packages/shop/stale.txt": opened.NOWHERE,
+    }
+    assert found == (known if noted == "copied" else {})
 
 
 FOLDERS = {
