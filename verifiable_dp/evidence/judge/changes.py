@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.idle import Held, Idle
+from verifiable_dp.evidence.judge.idle import Aliases, Idle
 from verifiable_dp.evidence.judge.libraries import (
     FIXED,
     FUNCTIONS,
@@ -49,7 +49,7 @@ class Changes(Idle):
         super().__init__(tree, scope, file)
         self.others: Mapping[str, Changes] = others
         self.changed, self._touched = set[str](), set[ast.AST]()
-        self._held = Held(self, tree)
+        self._held = Aliases(self, tree)
 
     def _home(self, code: Foreign) -> Self | None:
         """What is known of the file in which a function or a class is written."""
