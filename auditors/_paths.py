@@ -21,6 +21,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.study import Cell
 from verifiable_dp.registry.wrapped import Listed
 
+TSALLIS = 2.35
 Epoch = Callable[[int, int], tuple[float, float]]
 
 
@@ -312,3 +313,9 @@ def exp3(made: Cell) -> float:
     weights = np.exp(-h * np.arange(1, rule.horizon // b)[:, None] * gaps)
     shares = weights / weights.sum(axis=1, keepdims=True)
     return float(b * (gaps[0] + ((1 - g) * shares @ gaps + g * gaps.mean()).sum()))
+
+
+def tsallis_inf(made: Cell) -> float:
+    """`TSALLIS` (K - 1)/K sqrt(KT/epsilon): measured where the gap is the worst one, not derived."""
+    rule: Listed = made.algorithm
+    return float(TSALLIS * (rule.n_arms - 1) * math.sqrt(rule.horizon / (rule.n_arms * rule.epsilon)))

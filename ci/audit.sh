@@ -82,7 +82,7 @@ run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is note
 
 records() { compgen -G "$reports/*/record.json"; }
 
-place() { # NUMBER TARGET: the folder of a target, another one for its regret
+place() { # NUMBER TARGET: how the folder of a target begins, of its regret another one; its request's digest follows
   local of=''
   if [[ $check == regret ]]; then of=-regret; fi
   printf '%s/%02d-%s%s' "$reports" "$1" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$2")" "$of"
@@ -104,7 +104,7 @@ new() { # REPORTS has to be a new or empty folder and not a link to one, or to h
 }
 
 ask() { # OPTIONS...: the digests of the requests, a line each
-  local number=0 target folder
+  local number=0 target folder said
   if [[ -n ${CAMPAIGN:-} ]]; then
     run "$CAMPAIGN" "$reports" verifiable-dp campaign "$CAMPAIGN" --out "$reports" --ask
   fi
@@ -112,26 +112,31 @@ ask() { # OPTIONS...: the digests of the requests, a line each
     number=$((number + 1))
     folder=$(place "$number" "$target")
     mkdir "$folder" || exit 2
-    run "$target" "$folder/request.json" verifiable-dp "$check" "$@" --ask "$folder/request.json" -- "$target"
+    said=$(run "$target" "$folder/request.json" verifiable-dp "$check" "$@" --ask "$folder/request.json" -- "$target")
+    if [[ $said =~ ^sha256:([0-9a-f]{12}) ]]; then # no two answers share a place, also where jobs merge their folders
+      mv "$folder" "$folder-${BASH_REMATCH[1]}" && echo "${said%% *}  $folder-${BASH_REMATCH[1]}/request.json"
+    fi
     rmdir "$folder" 2>/dev/null # that of what could not be asked for
   done
   return 0
 }
 
 audit() { # OPTIONS...
-  local number=0 target folder
-  if [[ $steps == audit ]]; then new; fi
+  local number=0 target request
+  if [[ $steps == audit ]]; then
+    new
+    if ! compgen -G "$reports/*/request.json" >/dev/null; then ask "$@" >/dev/null; fi
+  fi
   if [[ -n ${CAMPAIGN:-} ]]; then
     run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports" --cage "$cage"
   fi
   for target in ${targets[@]+"${targets[@]}"}; do
     number=$((number + 1))
-    folder=$(place "$number" "$target")
-    if [[ $steps == *ask* && ! -f $folder/request.json ]]; then continue; fi # why not was noted
-    mkdir -p "$folder" || exit 2
-    run "$target" "$folder/record.json" verifiable-dp "$check" "$@" --cage "$cage" --request "$folder/request.json" \
-      --json "$folder/record.json" --html "$folder/record.html" -- "$target"
-    rmdir "$folder" 2>/dev/null
+    for request in "$(place "$number" "$target")"-????????????/request.json; do
+      if [[ ! -f $request ]]; then continue; fi # why not was noted
+      run "$target" "${request%/*}/record.json" verifiable-dp "$check" "$@" --cage "$cage" --request "$request" \
+        --json "${request%/*}/record.json" --html "${request%/*}/record.html" -- "$target"
+    done
   done
 }
 

@@ -1662,10 +1662,10 @@ FAULTS = (
     Fault(
         "words of a verdict",
         f"{RECORD}/words.py",
-        "No violation of {promised(record)} was found.{detected} This is not a proof of privacy.",
+        "{found}.{detected} This is not a proof of privacy.",
         "The claim of {promised(record)} holds.",
         "a page says that a claim holds",
-        ("tests/unit/render/test_findings.py",),
+        ("tests/unit/render/test_card.py::test_a_verdict_on_your_code_says_for_which_inputs",),
     ),
     Fault(
         "refutations in SARIF",

@@ -65,7 +65,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run audited code in this process instead of a child process, for debugging",
     )
-
     group.addoption(
         "--dp-help", action="store_true", help="explain the fixtures, options and marks, and exit"
     )
@@ -106,6 +105,15 @@ def pytest_configure(config: pytest.Config) -> None:
     _check_options(config)
     for name, said in _MARKS.items():
         config.addinivalue_line("markers", f"{name}: {said}")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remove what an earlier run left in ``--dp-report``: a test that fails, or is gone, leaves no answer."""
+    config, folder = session.config, session.config.getoption("--dp-report")
+    if folder and not (config.option.collectonly or hasattr(config, "workerinput")):
+        from verifiable_dp.record import requested
+
+        requested.remove("--dp-report", Path(config.invocation_params.dir, folder), _OURS)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -191,6 +199,16 @@ def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = N
 def _kept(request: pytest.FixtureRequest, report: Report) -> str:
     """As `_save`, among the test's temporary files: for failures, so that no other test gets a folder."""
     return _save(request, report, str(request.getfixturevalue("tmp_path")))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that passes without calling its fixture: nothing was audited."""
+    result = yield
+    idle = " and ".join(name for name, called in item.stash.get(_CALLED, {}).items() if not called)
+    if idle:
+        pytest.fail(f"{idle} was never called: nothing was audited; call it or skip the test", pytrace=False)
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
@@ -310,13 +328,15 @@ def _test(request: pytest.FixtureRequest) -> str:
     return shlex.join(["pytest", f"{os.path.relpath(request.node.path, started)}::{own}", *options])
 
 
+_OURS = re.compile(r".+-[0-9a-f]{8}(-gw\d+)?(-\d+)?")  # see `_stem`
 _ANY = ("budget", "seed", "alpha", "detect")
-_SETTINGS: pytest.StashKey[Campaign | None] = pytest.StashKey()
+_SETTINGS = pytest.StashKey[dict[Path, "Campaign | None"]]()  # by the folder of the tests
 _MARKS = {
     "privacy": "audits a privacy claim",
     "regret": "checks a claim about regret",
     "dp_slow": "a long audit or regret check; -m 'not dp_slow' skips it",
 }
+_CALLED = pytest.StashKey[dict[str, bool]]()  # whether a test has called the fixtures that it has
 _COUNT = pytest.StashKey[list[str]]()
 _SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
 _LONGEST, _PHASES = 10, 6  # audits and phases in the summary
@@ -358,7 +378,8 @@ def _listed(
 ) -> tuple[Target, JsonDict, Path, str]:
     """Target, options, working directory and what is required of a target that the project's settings name.
 
-    Options of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
+    These are nearest to the test's file, as `verifiable-dp audit` takes those nearest to its folder. Options
+    of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
     """
     import difflib
 
@@ -366,11 +387,11 @@ def _listed(
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.passing import REQUIRED
 
-    stash = request.config.stash
-    if isinstance(target, str) and _SETTINGS not in stash:
-        place = settings.nearest(request.config.rootpath)
-        stash[_SETTINGS] = entries.read(place) if place else None
-    found = stash.get(_SETTINGS, None)
+    known, here = request.config.stash.setdefault(_SETTINGS, {}), request.node.path.parent
+    if isinstance(target, str) and here not in known:
+        place = settings.nearest(here)
+        known[here] = entries.read(place) if place else None
+    found = known.get(here)
     entry = next((one for one in (found.entries if found else ()) if one.name == target), None)
     if found is None or entry is None:
         listed = [one.name for one in found.entries] if found else []
@@ -472,15 +493,18 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         lines += [_MORE_RUNS] if few and report.verdict == "inconclusive" else []
         pytest.fail("\n".join(lines), pytrace=False)
 
-    return _brief(check)
+    return _brief(request, "privacy_audit", check)
 
 
-def _brief(check: Function[Report]) -> Function[Report]:
-    """A check whose errors about wrong arguments show the test's line, and none of ours."""
+def _brief(request: pytest.FixtureRequest, fixture: str, check: Function[Report]) -> Function[Report]:
+    """A check whose errors about wrong arguments show the test's line, and none of ours; calls are noted."""
+    called = request.node.stash.setdefault(_CALLED, {})
+    called[fixture] = False
 
     @functools.wraps(check)
     def checked(*args: Given, **options: Given) -> Report:
         __tracebackhide__ = True
+        called[fixture] = True
         try:
             return check(*args, **options)
         except Exception as error:
@@ -537,7 +561,7 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
         failure = _regret_failure(report, expect, path, place, list(again))
         pytest.fail("\n".join([failure, *_why_the_test(request, *list(again)[:1])]), pytrace=False)
 
-    return _brief(check)
+    return _brief(request, "regret_check", check)
 
 
 def _inputs(report: Report) -> list[str]:

@@ -255,6 +255,16 @@ def test_unusable_input_gets_one_line_and_writes_nothing(arguments, names, folde
     assert files(folder) == before
 
 
+@pytest.mark.parametrize("command", ["audit", "regret"])
+def test_a_command_that_fails_leaves_no_answer_of_the_one_before(command, folder):
+    """Broken variant: `judge` accepts the record of the day before, beside a request that it answers."""
+    outputs = ("--json", "r.json", "--html", "r.html", "--sarif", "r.sarif")
+    for name in outputs[1::2]:
+        (folder / name).write_text("of the day before")
+    assert run(folder, command, "none.py:x", *outputs).returncode == 2
+    assert files(folder) == ["bandits.py"]
+
+
 def test_an_edited_record_is_refused(folder):
     run(folder, "audit", "bandits.py:laplace", "--epsilon", 1, "--runs", 800, "--json", "r.json")
     text = (folder / "r.json").read_text("utf-8")
@@ -403,6 +413,28 @@ def test_closed_output_leaves_the_exit_status(folder):
         done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         assert done.returncode == status, done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_results_that_cannot_be_written_are_said_in_one_line(folder):
+    """It was an internal error with a traceback in a file."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [SCRIPT, "list"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE
+        )
+    assert done.returncode == 2
+    assert done.stderr == "verifiable-dp: the output cannot be written: No space left on device\n"
+
+
+def test_a_session_that_python_begins_at_the_end_changes_no_status(folder):
+    """With PYTHONINSPECT, Python shows how a program exits, and exits with 1 itself: refuted."""
+    given = {**os.environ, "PYTHONINSPECT": "1"}
+    for arguments, status in (("--version", 0), ("verify none.json", 2)):
+        command = [SCRIPT, *arguments.split()]
+        done = subprocess.run(
+            command, env=given, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE
+        )
+        assert done.returncode == status, done.stderr
 
 
 @pytest.mark.slow

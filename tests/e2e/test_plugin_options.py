@@ -174,6 +174,19 @@ def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
     assert len(records(pytester.path / "audits")) == 4
 
 
+def test_a_run_leaves_no_answer_of_the_run_before(pytester):
+    """Its code cannot be imported any more. Broken variant: `judge` accepts the record of the day before."""
+    test = "def test_it(privacy_audit):\n    privacy_audit(mechanisms.right, epsilon=1.0, budget='smoke')\n"
+    folder = pytester.path / "audits"
+    run(pytester, test, "--dp-report", "audits").assert_outcomes(passed=1)
+    for name in ("mine.json", "mine.request.json"):  # of somebody else
+        (folder / name).write_text("{}")
+    run(pytester, test, "--dp-report", "audits", "--collect-only")
+    assert len(list(folder.iterdir())) == 5
+    run(pytester, f"import not_installed\n{test}", "--dp-report", "audits").assert_outcomes(errors=1)
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.json", "mine.request.json"]
+
+
 def loaded(pytester, test):
     """Heavy modules that a run of pytest has loaded by its end."""
     pytester.makepyfile(test_it=test)
@@ -219,6 +232,33 @@ def test_a_verdict_that_there_is_not_is_refused_before_the_audit(pytester):
     result.assert_outcomes(failed=1)
     said = "expect must be one of not_refuted, refuted, inconclusive or None, got 'private'"
     result.stdout.fnmatch_lines([f"*{said}"])
+
+
+def test_a_test_that_audits_nothing_fails(pytester):
+    """Unless it is skipped, or fails itself. Control: a call counts, whatever comes of it."""
+    result = run(
+        pytester,
+        "import pytest\n"
+        "def test_none(privacy_audit):\n"
+        "    for file in ():\n"
+        "        privacy_audit(file, epsilon=1.0)\n"
+        "def test_one_of_two(privacy_audit, regret_check):\n"
+        "    with pytest.raises(ValueError):\n"
+        "        privacy_audit(mechanisms.right, epsilon=-1.0)\n"
+        "def test_skipped(privacy_audit):\n"
+        "    pytest.skip('not today')\n"
+        "def test_wrong(privacy_audit):\n"
+        "    assert False\n"
+        "def test_called(privacy_audit):\n"
+        "    with pytest.raises(ValueError):\n"
+        "        privacy_audit(mechanisms.right, epsilon=-1.0)\n",
+    )
+    result.assert_outcomes(passed=1, skipped=1, failed=3)
+    lines = result.stdout.lines
+    said = [
+        line for line in lines if "was never called: nothing was audited" in line and "FAILED" not in line
+    ]
+    assert [line.split(" was ")[0] for line in said] == ["privacy_audit", "regret_check"]
 
 
 def test_a_report_folder_that_is_a_file_is_refused_before_any_test(pytester):

@@ -129,8 +129,16 @@ def run(step, folder, inputs, outputs=None, **more):
     return done
 
 
-WRONG = "01-mechanisms.py-wrong"  # the folder of what is refuted
+WRONG, UNSEEDED = "01-mechanisms.py-wrong", "02-mechanisms.py-unseeded"  # how two folders begin
 INSTALLED = {"scripts": sysconfig.get_path("scripts"), "libraries": ""}
+
+
+def placed(folder, begins):
+    """The folder of a target, whose name ends with twelve digits of the digest of its request."""
+    (found,) = folder.glob(f"audit-reports/{begins}-*")
+    asked = json.loads((found / "request.json").read_text("utf-8"))
+    assert found.name == f"{begins}-{asked['digest'].removeprefix('sha256:')[:12]}"
+    return found
 
 
 def asked(folder):
@@ -180,7 +188,7 @@ def test_the_audit_keeps_records_and_renderings(job):
     folder, _, outputs, _ = job
     reports = folder / "audit-reports"
     kept = sorted(path for path in reports.iterdir() if path.is_dir() and path.name != "sarif")
-    assert [path.name for path in kept] == [WRONG, "02-mechanisms.py-unseeded"]
+    assert kept == [placed(folder, WRONG), placed(folder, UNSEEDED)]
     found = [json.loads((path / "record.json").read_text("utf-8")) for path in kept]
     assert [record["verdict"] for record in found] == ["refuted", "inconclusive"]
     assert all(record["claim"]["delta"] == 1e-6 for record in found)
@@ -191,12 +199,23 @@ def test_the_audit_keeps_records_and_renderings(job):
         formats.junit(path / "junit.xml")
 
 
+def test_folders_of_two_jobs_that_are_merged_lose_no_answer(job, tmp_path):
+    """The other job audits code of the same name. Broken variant: the last folder replaces the first one."""
+    (tmp_path / "mechanisms.py").write_text(MECHANISMS.replace("0.5", "1"), "utf-8")
+    inputs = {**job[1], "targets": "mechanisms.py:wrong", "detect": "", "options": ""}
+    assert run("Audit", tmp_path, inputs).returncode == 0
+    assert judged(tmp_path, inputs)[0] == "status=0\nshort=0\n"  # control
+    for place in (placed(job[0], WRONG), placed(tmp_path, WRONG)):
+        shutil.copytree(place, tmp_path / "merged" / "audit-reports" / place.name, dirs_exist_ok=True)
+    assert judged(tmp_path / "merged", inputs)[0] == "status=1\nshort=0\n"
+
+
 def test_what_audited_code_does_to_later_steps_decides_nothing(job, tmp_path):
     """Its variables could be in GITHUB_ENV, its folder in GITHUB_PATH. Control: a plain step obeys them.
 
     Each of them alone would change the status, so that they may come together.
     """
-    shutil.copytree(job[0] / "audit-reports" / WRONG, tmp_path / "audit-reports" / WRONG)
+    shutil.copytree(placed(job[0], WRONG), tmp_path / "audit-reports" / WRONG)
     inputs = {**job[1], "targets": "mechanisms.py:wrong"}
     evil = tmp_path / "bin"
     evil.mkdir()
@@ -231,14 +250,13 @@ def test_a_target_that_replaces_the_record_of_another_one_hides_nothing(job, tmp
     """Record and request of another question are put in the place of what is refuted."""
     (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")
     (tmp_path / "b.py").write_text(REPLACES, "utf-8")
-    shutil.copytree(job[0] / "audit-reports" / "02-mechanisms.py-unseeded", tmp_path / "made")
+    shutil.copytree(placed(job[0], UNSEEDED), tmp_path / "made")
     inputs = {**job[1], "targets": "mechanisms.py:wrong\nb.py:release", "detect": "", "options": ""}
     assert run("Ask", tmp_path, inputs).returncode == 0
     requests = (tmp_path / "output").read_text("utf-8").removeprefix("requests=").strip()
     assert run("Audit", tmp_path, inputs).returncode == 0
-    assert (
-        json.loads((tmp_path / "audit-reports" / WRONG / "record.json").read_text())["verdict"] != "refuted"
-    )
+    (replaced,) = tmp_path.glob(f"audit-reports/{WRONG}-*/record.json")
+    assert json.loads(replaced.read_text())["verdict"] != "refuted"
     output, done = judged(tmp_path, inputs, requests)
     assert output == "status=2\n"
     assert "has the digest" in done.stderr
@@ -353,6 +371,7 @@ def test_the_verdict_fails_the_job_as_asked(job, fail_on, passes):
         given = {"status": status, "short": "0"}
         done = run("Verdict", folder, {**inputs, "fail-on": fail_on}, given)
         assert (done.returncode == 0) == (status in passes), (fail_on, status)
+        assert f"exit status {status}" in done.stdout or fail_on == "often"
 
 
 @pytest.mark.parametrize(
@@ -398,7 +417,7 @@ def test_the_script_hands_its_own_descriptor_to_nobody(tmp_path):
     """By which a log in a file could be written to, unmarked. Control: what the program says is in it."""
     program = tmp_path / "bin/verifiable-dp"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\n{ echo forged >&3; } 2>/dev/null\necho said\nexit 2\n")
+    program.write_text(f"{ASKED}{{ echo forged >&3; }} 2>/dev/null\necho said\nexit 2\n")
     program.chmod(0o755)
     variables = environment(tmp_path, REPORTS="kept", TARGETS="a.py:right")
     variables["PATH"] = f"{program.parent}{os.pathsep}{variables['PATH']}"
@@ -436,9 +455,8 @@ def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     assert all(line.count("`") == 2 for line in lines[2:])
     assert "no file 'none.py'" in lines[2]
     assert rest.count("Not audited") == 0
-    assert sorted(path.parent.name for path in (tmp_path / "kept").glob("*/record.json")) == [
-        "02-mechanisms.py-wrong"
-    ]
+    assert len(list((tmp_path / "kept").glob("02-mechanisms.py-wrong-*/record.json"))) == 1
+    assert len(list((tmp_path / "kept").glob("*/record.json"))) == 1
 
 
 def test_inputs_are_not_run(tmp_path):
@@ -454,10 +472,16 @@ def test_inputs_are_not_run(tmp_path):
     assert not list(tmp_path.rglob("record.json"))
 
 
-PROGRAM = """#!/bin/bash
+ASKED = """#!/bin/bash
+if [[ $* == *--ask* ]]; then
+  while [[ $1 != --ask ]]; do shift; done
+  echo '{}' >"$2" && printf 'sha256:%064d  %s\\n' 7 "$2" && exit
+fi
+"""
+PROGRAM = f"""{ASKED}
 echo "$*" >>../called
 while [[ $1 != --json ]]; do shift; done
-echo '{}' >"$2"
+echo >"$2"
 """
 
 
@@ -476,7 +500,7 @@ def test_targets_are_trimmed_and_taken_in_the_folder_and_the_mode_that_are_given
     assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2 --cage best"] * 2
     assert [after.partition(" -- ")[2] for _, after in found] == ["a.py:x", "b c.py:y"]
     of = "-regret" if check == "regret" else ""  # beside that of its privacy
-    assert (tmp_path / f"code/audit-reports/01-a.py-x{of}/record.json").is_file()
+    assert (tmp_path / f"code/audit-reports/01-a.py-x{of}-000000000000/record.json").is_file()
     wrong = run("Audit", tmp_path, {**inputs, "check": "regrets", "report-folder": "other"}, PATH=path)
     assert (wrong.returncode, "CHECK must be audit or regret" in wrong.stderr) == (2, True)
 
@@ -642,7 +666,7 @@ def test_a_folder_behind_a_link_is_refused(tmp_path):
 def test_what_lies_in_place_of_a_page_is_not_put_into_the_summary(kind, job, tmp_path):
     """No page is made of a record that does not hold; what is there comes with the folder."""
     reports = tmp_path / "reports"
-    shutil.copytree(job[0] / "audit-reports" / WRONG, reports / WRONG)
+    shutil.copytree(placed(job[0], WRONG), reports / WRONG)
     (reports / WRONG / "record.json").write_text("{}")
     page = reports / WRONG / "record.md"
     page.unlink()

@@ -24,7 +24,7 @@ from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine, judged_again
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
-from verifiable_dp.targets import child, guard, loaded, opened
+from verifiable_dp.targets import child, guard, loaded, opened, variables
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import code_of, file_of
@@ -88,7 +88,7 @@ def isolated(
     if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; use --cage best or --cage none")
     if here or why:
-        with opened.noted(caged.root if why else "", tracked=caged.tracked) as read:
+        with opened.noted(caged.root if why else "", tracked=caged.tracked) as read, variables.heard():
             made = checked(_condensed(task(progress)), request)
         kept: JsonDict = {"in_process": why} if why else {}
         return finish(**made, request=request, kept=kept, opened=read if why and tells else None)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.targets import folders, variables
 from verifiable_dp.targets.opened import digest as opened_now
 from verifiable_dp.targets.opened import read as files_read
 from verifiable_dp.targets.releases import DataPair
@@ -248,12 +250,18 @@ class Checkpoint:
         self._file.truncate(end)
 
     def _compare(self) -> None:
-        """Refuse what was made of other files than those that are there now."""
+        """Refuse what was made of other files or variables than those that are there now."""
         for name, digest in files_read(self._read_before).items():
             if not self._root or opened_now(Path(self._root), name) != digest:
-                why = f"its code read {name!r}, which has changed; remove or rename the checkpoint"
-                raise OtherAuditError(self._words(f"belongs to another audit: {why}"))
+                self._refuse(f"its code read {folders.said(name)!r}, which has changed")
+        if name := variables.changed(self._read_before):
+            self._refuse(f"its code asked for the environment variable {name}, which has changed")
         self._opened |= self._read_before
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise OtherAuditError(
+            self._words(f"belongs to another audit: {why}; remove or rename the checkpoint")
+        )
 
     def _append(self, row: Json) -> None:
         """Add a line; where the disk is full the audit goes on without."""

@@ -59,13 +59,16 @@ class Baseline:
         Of the file.
     known
         Each finding, as often as it is there.
+    folder
+        In which paths of findings begin: that of the campaign.
     """
 
     path: Path
     known: tuple[Known, ...] = ()
+    folder: Path = Path()
 
     @classmethod
-    def at(cls, path: Path) -> Baseline:
+    def at(cls, path: Path, folder: Path = Path()) -> Baseline:
         """The baseline in a file; without a file nothing is known yet.
 
         Raises
@@ -73,11 +76,11 @@ class Baseline:
         InputError
             If the file is not a baseline of this version.
         """
-        return cls(path, _read(path) if path.exists() else ())
+        return cls(path, _read(path) if path.exists() else (), folder)
 
     def new(self, name: str, report: Report) -> list[Known]:
         """Warnings about a target that are not known, those too that a comment ignores."""
-        return sorted((Counter(_of(name, report)) - Counter(self.known)).elements())
+        return sorted((Counter(_of(name, report, self.folder)) - Counter(self.known)).elements())
 
     def excuses(self, name: str, report: Report) -> bool:
         """Whether a target is undecided, nothing is refuted or contradicted, and each warning is known.
@@ -87,12 +90,12 @@ class Baseline:
         found = report.decision
         undecided = found.privacy == "inconclusive" and found.exit_code == 3
         undecided = undecided and found.regret in (None, "consistent") and not found.short
-        return undecided and bool(_of(name, report)) and not self.new(name, report)
+        return undecided and bool(_of(name, report, self.folder)) and not self.new(name, report)
 
     def gone(self, reports: Iterable[tuple[str, Report]]) -> list[Known]:
         """What is known of these targets and was not found any more."""
         several = dict(reports)
-        found = Counter(one for name, report in several.items() for one in _of(name, report))
+        found = Counter(one for name, report in several.items() for one in _of(name, report, self.folder))
         return sorted(one for one in (Counter(self.known) - found).elements() if one.target in several)
 
     def write(self, reports: Iterable[tuple[str, Report]]) -> int:
@@ -105,7 +108,7 @@ class Baseline:
         """
         several = dict(reports)
         kept = [one for one in self.known if one.target not in several]
-        rows = sorted(kept + [one for item in several.items() for one in _of(*item) if one.text])
+        rows = sorted(kept + [one for item in several.items() for one in _of(*item, self.folder) if one.text])
         listed = [row._asdict() for row in rows]
         files.write_text(self.path, json.dumps({"version": _VERSION, "findings": listed}, indent=1) + "\n")
         return len(rows)
@@ -118,33 +121,33 @@ _OF_HELD = (FindingCode.WEAK, FindingCode.SHORT)  # of claims that are not refut
 _Named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def _of(name: str, report: Report) -> list[Known]:
+def _of(name: str, report: Report, folder: Path) -> list[Known]:
     record = report.parsed
     found = {
         (one.code, one.file, one.line): one
         for one in findings(record)
         if one.code in _EXCUSED and one.code not in _OF_HELD  # ignored or not: the verdict is the same
     }
-    return [Known(name, one.code.value, one.file, *_place(one, record)) for one in found.values()]
+    return [Known(name, one.code.value, one.file, *_place(one, record, folder)) for one in found.values()]
 
 
-def _place(finding: Finding, record: Record) -> tuple[str, str]:
+def _place(finding: Finding, record: Record, folder: Path) -> tuple[str, str]:
     """Function and text of a finding; no text where nothing tells it from others, and it is never known."""
     source, asked = record.target.source, record.provenance.request
     if asked and asked.target.kind == "command":  # which files it reads is unknown
         return "", ""
     whole = f"sha256:{source.sha256}" if source.sha256 and finding.file == source.path else ""
-    name, code = _code(finding, source.sha256, whole)
+    name, code = _code(finding, folder, source.sha256, whole)
     if finding.of_code or not code:
         return name, code
     body = "\n".join([code, *_beside(record)])
     return name, f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
 
 
-def _code(finding: Finding, sha256: str, whole: str) -> tuple[str, str]:
+def _code(finding: Finding, folder: Path, sha256: str, whole: str) -> tuple[str, str]:
     """Function of a finding, and the code that it is about; `whole` where that cannot be read."""
     try:
-        content = files.content("code", finding.file, _LARGEST)
+        content = files.content("code", folder / finding.file, _LARGEST)
         if whole and hashlib.sha256(content).hexdigest() != sha256:
             return "", whole  # not the code that was audited
         text = content.decode("utf-8")

@@ -83,11 +83,26 @@ class Campaign:
         In the file's order.
     baseline
         Findings that are known; None without a file of them.
+    require
+        The strictest that the file or whoever reads it requires of any entry.
+    described
+        Keys of ``defaults`` that describe audits of privacy.
+    files
+        In which it is said what is asked: that of the campaign, of the baseline, and of declarations.
     """
 
     path: Path
     entries: tuple[Entry, ...]
     baseline: Baseline | None = None
+    require: str = passing.REQUIRED[0]
+    described: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    @property
+    def unaudited(self) -> list[str]:
+        """Names of entries whose privacy no entry audits, though the defaults describe that."""
+        audited = {entry.target for entry in self.entries if not entry.claims}
+        return [one.name for one in self.entries if self.described and one.target not in audited]
 
     def excused(self, reports: Mapping[str, Report]) -> list[str]:
         """Names of inconclusive targets whose findings are all in the baseline."""
@@ -101,8 +116,8 @@ class Campaign:
 
     @property
     def folder(self) -> Path:
-        """Where the file lies."""
-        return self.path.resolve().parent
+        """Where the file is named, which may be a link to it."""
+        return self.path.parent.resolve()
 
 
 Reader = Callable[[str, JsonValue], JsonValue]
@@ -290,20 +305,28 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     rows = loaded.get("targets", [])
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
         raise InputError(f"{room}[[targets]] must occur 1 to {_MOST} times")
-    folder = place.resolve().parent
+    folder = place.parent.resolve()
     asked = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
     entries = [replace(one, require=passing.strictest(one.require, require)) for one in asked]
     names: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
+        if registry.is_registered(entry.name) and entry.target != entry.name:
+            raise InputError(
+                f"{room}target {number}: the name {entry.name!r} is that of an algorithm of the catalogue: "
+                "choose another one"
+            )
         first = names.setdefault(entry.name.lower(), number)
         if first != number:
             raise InputError(
                 f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
             )
     known = loaded.get("baseline")
-    return Campaign(
-        place, tuple(entries), None if known is None else Baseline.at(folder / _text("baseline", known))
-    )
+    baseline = None if known is None else Baseline.at(folder / _text("baseline", known), folder)
+    wanted = passing.strictest(require, defaults.get("require"), *(entry.require for entry in asked))
+    described = tuple(key for key in defaults if key in {*_EVERY, *_OWN} - {*_BESIDE_CLAIMS})
+    declared = {folder / one["declarations"] for one in (defaults, *rows) if "declarations" in one}
+    files = (place, *sorted(declared), *([baseline.path] if baseline else ()))
+    return Campaign(place, tuple(entries), baseline, wanted, described, files)
 
 
 def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
@@ -370,7 +393,7 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
 
 
 def _check_beside(own: Json, entry: Entry, accepted: Sequence[str]) -> None:
-    """Refuse what a check of regret alone does not take; defaults for others are left out without a word."""
+    """Refuse what a check of regret alone does not take, if it is not a default."""
     for key in own:
         if key not in (*_WHICH, "regret", *accepted):
             raise InputError(f"{key} cannot be combined with regret; accepted: {', '.join(accepted)}")

@@ -43,7 +43,7 @@ from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.entries import Campaign, Entry, read
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, paths, validate
-from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.files import checkout, make_folder, remove, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
 from verifiable_dp.record.model import Record
@@ -52,6 +52,7 @@ from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
+from verifiable_dp.targets import variables
 from verifiable_dp.targets.process import Exec
 
 STATE = "campaign.json"
@@ -144,8 +145,8 @@ def run(
         on every machine; it is checked that a target's code is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where you made its record
-        on this machine, it holds, and the entry, its code and this package are the same; what was interrupted
-        then goes on after its last step.
+        on this machine, it holds, and the entry, its code, the environment variables that the code asks for
+        and this package are the same; what was interrupted then goes on after its last step.
     cage
         As `api.audit`, for code of your own.
     progress, say
@@ -154,7 +155,7 @@ def run(
     Raises
     ------
     InputError
-        If the file is unusable or the folder cannot be written.
+        If the file is unusable, or the folder cannot be written or has the results of another campaign.
     """
     found = given if isinstance(given, Campaign) else read(given)
     workers = validate.workers(workers)
@@ -171,7 +172,7 @@ def run(
         if entry.name not in state.reports:
             try:
                 asked[entry.name] = _asked(entry, found.folder, place, state.asked, resume)
-                campaign.remove(place / entry.name)  # an audit that fails leaves no answer
+                remove("out", *(place / entry.name / name for name in ("record.json", "record.html")))
             except _UnansweredError as error:
                 state.add(entry.name, str(error))
                 say(f"entry {entry.name} failed: {error}")
@@ -361,6 +362,7 @@ def unanswered(entry: Entry, folder: Path, record: Record) -> str:
     try:
         with contextlib.chdir(folder), asking.unread():
             wanted = _calls(entry)[0]()
+        RecordOrigin.placed(record, folder)
     except InputError as error:
         return str(error)
     why = asked.difference(wanted, of_code=False)
@@ -448,12 +450,29 @@ class _State:
         self.asked = self._asked_before()
 
     def _asked_before(self) -> dict[str, str]:
-        """Digests of the requests that an earlier run made itself, which a new one may replace."""
+        """Digests of the requests that an earlier run made itself, which a new one may replace.
+
+        Raises
+        ------
+        InputError
+            If that was a run of another campaign, whose targets may have the same names.
+        """
         try:
-            digests = read_json(self._place / STATE).get("asked")
+            before = read_json(self._place / STATE)
         except InputError:
             return {}
+        if (other := before.get("campaign")) != self._named():
+            raise InputError(
+                f"out: {str(self._place)!r} has the results of another campaign, {str(other)[:200]!r}; name "
+                "another folder with --out, or remove it"
+            )
+        digests = before.get("asked")
         return dict(digests) if isinstance(digests, dict) else {}
+
+    def _named(self) -> str:
+        """The file of the campaign, by its path in a repository, or by its name where it is in none."""
+        path = self._found.path.resolve()
+        return path.relative_to(checkout(path.parent) or path.parent).as_posix()
 
     def recall(self) -> list[str]:
         """Take what an earlier run finished, as far as it holds; what would, had it been made here."""
@@ -477,6 +496,8 @@ class _State:
                 if found.parsed.digest != row.get("digest") or not asked:
                     continue
                 if asked.packages != identity.packages():
+                    continue
+                if variables.changed(found.parsed.provenance.target.opened or {}):
                     continue
                 if campaign.vouched(path, found.parsed.digest):
                     self.reports[name] = Report(found.record)
@@ -502,7 +523,7 @@ class _State:
 
     def _as_dict(self) -> JsonDict:
         return {
-            "campaign": self._found.path.name,
+            "campaign": self._named(),
             "asked": self.asked,
             "targets": [self._row(entry) for entry in self._found.entries if self._known(entry.name)],
         }

@@ -16,7 +16,7 @@ from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files, validate
 from verifiable_dp.core.validate import InputError, Json, printable
-from verifiable_dp.record import passing, requested
+from verifiable_dp.record import passing, requested, signing
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry, asked_of
 from verifiable_dp.render import portfolio
@@ -47,12 +47,15 @@ class Judged:
         undecided, 0. Undecided ones whose findings are all in the campaign's baseline do not count.
     required
         What requests and the file of the campaign require, by the name of the target or entry.
+    require
+        The strictest that the file of the campaign or whoever judges requires.
     """
 
     reports: Sequence[tuple[str, Report]]
     failed: Sequence[str]
     exit_status: int
     required: Mapping[str, str] = field(default_factory=dict)
+    require: str = passing.REQUIRED[0]
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,9 @@ class Expected:
         What each TARGET needs a record of: ``audit``, its privacy, or ``regret``.
     require
         What the records need at least for exit status 0, one of `passing.REQUIRED`.
+    keys
+        Public keys, or folders of them: each record needs a signature by one of them, in the file beside it
+        that ends with ``.sig``; without a key none is checked.
 
     Raises
     ------
@@ -81,6 +87,7 @@ class Expected:
     origin: RecordOrigin = field(default_factory=RecordOrigin)
     check: str = "audit"
     require: str = passing.REQUIRED[0]
+    keys: Sequence[str | Path] = ()
 
     def __post_init__(self) -> None:
         validate.choice("check", self.check, tuple(_ANSWERS))
@@ -121,17 +128,21 @@ def judge(
             "check the record alone with verify"
         )
     found = portfolio.find(place)
+    signed = portfolio.signatures(found, signing.keyring(expected.keys))
     reasons, asked = _reasons(place), _asked(place, expected.requests)
     reports, missing = list[tuple[str, Report]](), dict[str, str]()
     broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
     failed = [_line(where, why) for where, why in broken.items()]
     names = Counter[tuple[str, bool]]()  # whether they answer what is checked
     listed = None if campaign is None else entries.read(campaign, expected.require)
+    failed += _changed(listed, expected.origin) if listed else []
     by_name = {entry.name: entry for entry in (listed.entries if listed else ())}
     statuses, required = list[int](), {name: entry.require for name, entry in by_name.items()}
     for path, one in found.records.items():
         where = path.relative_to(place)
         why = _unanswered(where, one.record, asked.get(where), expected.origin)
+        if expected.keys and not signed[path].holds:
+            why = why or f"signature: {signed[path].words}"
         if why:
             failed.append(_line(where.as_posix(), why))
             continue
@@ -163,12 +174,13 @@ def judge(
         if names[target, True] < times:
             missing.setdefault(target, _NONE_OF_IT if names[target, False] else _NONE)
     failed += [_line(name, why) for name, why in missing.items() if name not in reasons]
-    if expected.require != passing.REQUIRED[0] and not any(one.decision.privacy for _, one in reports):
+    wanted = listed.require if listed else expected.require
+    if passing.without_privacy((one.decision for _, one in reports), wanted):
         statuses.append(3)
     told = [_line(what, why) for what in reasons for why in reasons[what]]
     failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
-    return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required)
+    return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required, wanted)
 
 
 def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
@@ -231,6 +243,15 @@ def _unanswered(where: Path, record: Json, asked: RequestEntry | None, origin: R
     except InputError as error:
         return str(error)
     return ""
+
+
+def _changed(listed: entries.Campaign, origin: RecordOrigin) -> list[str]:
+    """That the files of a campaign are not those of the commit that is expected, if one is."""
+    try:
+        origin.check_settings(listed.files)
+    except InputError as error:
+        return [_line(str(listed.path), str(error))]
+    return []
 
 
 def _line(what: str, why: str = _NONE) -> str:

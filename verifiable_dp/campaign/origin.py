@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +24,9 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import committed, requests
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.provenance import TREE, tree
+from verifiable_dp.record.provenance import TREE, differing, tree
 from verifiable_dp.record.requests import RequestEntry
-from verifiable_dp.targets import opened
+from verifiable_dp.targets import folders, opened
 from verifiable_dp.targets.process import PROGRAM, Exec
 from verifiable_dp.targets.source import file_digest
 
@@ -117,6 +118,33 @@ class RecordOrigin:
             self._started("source", record, self.source)
             self._present(record, asked, self.source)
 
+    def check_settings(self, asked: Iterable[Path]) -> None:
+        """Refuse files that say what is asked, if the commit does not have them as they are here.
+
+        Raises
+        ------
+        InputError
+            In that case.
+        """
+        if self.commit and (other := differing(self.commit, asked)):
+            raise InputError(
+                f"commit: {str(other[0])!r} is not as in the commit {self.commit}, so what was asked is not "
+                "what that commit asks; commit it, or check it out, and audit again"
+            )
+
+    @classmethod
+    def placed(cls, record: Record, folder: Path) -> None:
+        """Refuse a record of a file that has the same name in another folder of the checkout of `folder`.
+
+        Raises
+        ------
+        InputError
+            In that case.
+        """
+        if files.checkout(folder) and not record.target.ours:
+            with contextlib.chdir(folder):
+                cls._placed(record, "campaign")
+
     @staticmethod
     def _installed(asks: str, record: Record, asked: RequestEntry | None) -> None:
         """Refuse an algorithm of the catalogue that is not the one of this package."""
@@ -179,7 +207,7 @@ class RecordOrigin:
 
     def _committed(self, record: Record) -> None:
         facts = record.provenance.target
-        self._placed(record)
+        self._placed(record, "commit")
         if facts.commit != self.commit:
             raise InputError(
                 f"commit: the record is from {facts.commit or 'an unknown commit'}; check out {self.commit}, "
@@ -190,11 +218,13 @@ class RecordOrigin:
             which = f" ({', '.join(differs[:3])})" if differs else ""
             raise InputError(
                 f"commit: the record is from {facts.commit} with uncommitted changes{which}; commit the "
-                "files that run and the files that they read, check out all others (and submodules), and "
+                "files that run and the files that they read, check out all others (and submodules), install "
+                "packages from folders again, and "
                 "audit again"
             )
 
-    def _placed(self, record: Record) -> None:
+    @staticmethod
+    def _placed(record: Record, asks: str) -> None:
         """Refuse another file of the commit that has the same name in another folder."""
         target, named = record.provenance.target, record.target.source.path
         top, given = files.checkout(Path.cwd()) or Path.cwd(), Path(record.target.name.rpartition(":")[0])
@@ -206,7 +236,7 @@ class RecordOrigin:
         wanted, *others = (os.path.relpath(one / named, top).replace(os.sep, "/") for one in folders)
         if (there := target.place) is not None and there not in (wanted, *others):
             raise InputError(
-                f"commit: the record is about {there}, but in this folder {named} means {wanted}; "
+                f"{asks}: the record is about {there}, but in this folder {named} means {wanted}; "
                 "judge in the same folder of a checkout as the audit"
             )
 
@@ -259,6 +289,12 @@ class RecordOrigin:
                 raise InputError(f"source: {what} differs from the file that was audited")
         for name in sorted(read):
             if read[name] != present[name]:
+                if read[name] == opened.NOWHERE and name.startswith("../"):
+                    raise InputError(
+                        f"source: {name}, which the code read, is outside its repository, so we cannot "
+                        "compare it; move it into the repository, and audit again"
+                    )
                 raise InputError(
-                    f"source: {name}, which the code read, differs from the file read in the audit"
+                    f"source: {folders.said(name)}, which the code read, differs from the one read in the "
+                    "audit"
                 )

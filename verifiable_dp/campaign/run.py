@@ -18,7 +18,7 @@ from verifiable_dp.core import engine, remembered, validate
 from verifiable_dp.core.files import check_own_folder, make_folder, write_text
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
-from verifiable_dp.record import passing
+from verifiable_dp.record import passing, words
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
@@ -34,7 +34,6 @@ from verifiable_dp.report import Report
 from verifiable_dp.selfcheck import mutation
 
 _STEPS = "audit.checkpoint"
-_WRITTEN = ("record.json", "record.html")
 _USUAL = 30.0  # seconds of an audit that was not made before
 
 
@@ -214,21 +213,6 @@ def put(report: Report, folder: Path) -> None:
     report.save(folder)
     with suppress(InputError):
         remembered.remember(folder / "record.json", report.parsed.digest.encode())
-
-
-def remove(folder: Path) -> None:
-    """Remove a record that is about to be made again, and its page.
-
-    Raises
-    ------
-    InputError
-        If that cannot be done.
-    """
-    for name in _WRITTEN:
-        try:
-            (folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise InputError(f"out: {str(folder / name)!r} cannot be removed: {error.strerror}") from None
 
 
 def vouched(path: Path, digest: str) -> bool:
@@ -443,6 +427,15 @@ def verdict(report: Report) -> str:
     found = report.decision
     beside = f", regret {found.regret}" if found.privacy and found.regret_status else ""
     return f"{found.main or report.verdict}{beside}"
+
+
+def promise(report: Report) -> str:
+    """What a verdict on privacy is about, to follow it: the promise, and what neighbours are; else empty."""
+    record = report.parsed
+    if record.claim is None or not record.audited:
+        return ""
+    exact = "" if record.claim.curve or record.claim.delta else ", delta 0"
+    return f": {words.promised(record)}{exact}; neighbours: {words.neighbours(record)}"
 
 
 def exit_status(reports: Sequence[Report]) -> int:

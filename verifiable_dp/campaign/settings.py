@@ -5,6 +5,9 @@ It holds what a campaign file holds, so that command line, pytest and CI make th
 
 from __future__ import annotations
 
+import difflib
+import json
+import os
 from pathlib import Path
 
 from verifiable_dp.core import files
@@ -13,6 +16,7 @@ from verifiable_dp.core.validate import InputError, JsonDict
 FILE = "pyproject.toml"
 TABLE = "verifiable-dp"
 _LARGEST = 1 << 20  # bytes of a file
+_ALIKE = 0.9  # of two names: with another separator, or with a letter more, less or wrong
 _WORKFLOW = Path(__file__).with_name("workflow.yml")
 
 
@@ -32,43 +36,71 @@ def table(path: str | Path) -> JsonDict:
     loaded = files.toml("campaign", path, _LARGEST)
     if Path(path).name != FILE:
         return loaded
-    found = _settings(loaded)
+    found = _settings(path, loaded)
     if found is None:
         raise InputError(f"{FILE}: {str(path)!r} has no table [tool.{TABLE}]; add [[tool.{TABLE}.targets]]")
     return found
 
 
-def _settings(loaded: JsonDict) -> JsonDict | None:
+def _settings(path: str | Path, loaded: JsonDict) -> JsonDict | None:
+    """The settings in a pyproject.toml; None without any.
+
+    Raises
+    ------
+    InputError
+        If they are not a table, or a table has almost their name: its targets would not be audited.
+    """
     tools = loaded.get("tool")
-    found = tools.get(TABLE) if isinstance(tools, dict) else None
-    return found if isinstance(found, dict) else None
+    tools = tools if isinstance(tools, dict) else {}
+    for name in tools:
+        if name != TABLE and difflib.get_close_matches(name.lower(), [TABLE], cutoff=_ALIKE):
+            raise InputError(f"{FILE}: {str(path)!r} has a table [tool.{name}]; rename it to [tool.{TABLE}]")
+    if not isinstance(tools.get(TABLE, {}), dict):
+        raise InputError(
+            f"{FILE}: {str(path)!r}: tool.{TABLE} must be a table [tool.{TABLE}], with targets in "
+            f"[[tool.{TABLE}.targets]]"
+        )
+    return tools.get(TABLE)
 
 
 def nearest(start: Path) -> Path | None:
     """The pyproject.toml with settings in `start` or the nearest folder above it; None without one.
+
+    Folders above the repository of `start` are not looked into.
 
     Raises
     ------
     InputError
         If one that is nearer cannot be read.
     """
+    top = files.checkout(start)
     for folder in (start.resolve(), *start.resolve().parents):
         place = folder / FILE
-        if place.is_file() and _settings(files.toml(FILE, place, _LARGEST)) is not None:
+        if place.is_file() and _settings(place, files.toml(FILE, place, _LARGEST)) is not None:
             return place
+        if folder == top:
+            break
     return None
 
 
-def write_workflow(path: Path) -> Path:
-    """Write a workflow for GitHub Actions that audits what the settings list, and return its path.
+def write_workflow(path: Path | None = None) -> Path:
+    """Write a workflow for GitHub Actions that audits what the nearest settings list, and return its path.
+
+    By default it is written at the top of the repository, where GitHub looks for workflows.
 
     Raises
     ------
     InputError
         If there is something at `path` already, or it cannot be written.
     """
+    here = Path.cwd()
+    top, place = files.checkout(here), nearest(here)
+    audited = place.parent if place else here.resolve()
+    below = audited.relative_to(top).as_posix() if top else "."
+    path = path or Path(os.path.relpath(top or here, here), ".github", "workflows", "verifiable-dp.yml")
     if path.exists() or path.is_symlink():
         raise InputError(f"path: {str(path)!r} already exists; we do not overwrite it")
     for folder in reversed(path.parents):
         files.make_folder("path", folder)
-    return files.write_text(path, _WORKFLOW.read_text("utf-8"))
+    where = "" if below == "." else f"        with:\n          working-directory: {json.dumps(below)}\n"
+    return files.write_text(path, _WORKFLOW.read_text("utf-8") + where)

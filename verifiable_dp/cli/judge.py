@@ -12,6 +12,8 @@ from verifiable_dp.cli.shell import (
     RECORDS,
     aside,
     falls_short,
+    key_option,
+    lack_privacy,
     main,
     origin_options,
     require_option,
@@ -38,6 +40,7 @@ from verifiable_dp.core.validate import Given
     show_default=True,
     help="Kind of record that each TARGET needs: about its privacy (audit) or its regret.",
 )
+@key_option
 @origin_options
 @require_option
 def judge(
@@ -46,6 +49,7 @@ def judge(
     campaign: Path | None,
     requests: tuple[str, ...],
     check: str,
+    key: tuple[Path, ...],
     require: str,
     **origin: Given,
 ) -> None:
@@ -58,19 +62,20 @@ def judge(
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
-    from verifiable_dp.campaign.run import verdict
-    from verifiable_dp.record.passing import REQUIRED
+    from verifiable_dp.campaign.run import promise, verdict
+    from verifiable_dp.targets import variables
 
-    expected = judges.Expected(requests, RecordOrigin(**origin), check, require)
+    expected = judges.Expected(requests, RecordOrigin(**origin), check, require, key)
     judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
-        say(f"{verdict(report)}: {name}")
+        say(f"{verdict(report)}: {name}{promise(report)}")
+        if read := variables.said(report.parsed.provenance.target.opened or {}):
+            aside(f"note: {name}: the code asked for environment variables: {read}")
     for line in judged.failed:
         aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: no record in FOLDER answers a request")
     for name, one in judged.reports:
         falls_short(one, judged.required.get(name, require))
-    if require != REQUIRED[0] and not any(one.decision.privacy for _, one in judged.reports):
-        aside(f"not enough evidence: no record is about privacy; {require} is required")
+    lack_privacy((one for _, one in judged.reports), judged.require)
     sys.exit(judged.exit_status)

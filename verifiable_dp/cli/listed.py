@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from click.core import ParameterSource
 
-from verifiable_dp.cli.shell import aside, falls_short, progressing, say
-from verifiable_dp.core.validate import Given
+from verifiable_dp.cli.shell import aside, falls_short, lack_privacy, progressing, say
+from verifiable_dp.core.validate import Function, Given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +33,11 @@ def conclude(found: Campaign, done: Done, require: str) -> NoReturn:
         aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
     _say_baseline(found, done.reports)
     say(f"written: {done.index}")
+    for name in found.unaudited:
+        left = f"only its regret was checked, so {', '.join(found.described)} in [defaults] had no effect"
+        aside(f"entry {name}: {left}; to audit its privacy, list the target again without regret")
     short = [falls_short(item, require, required[name]) for name, item in done.reports.items()]
+    short.append(lack_privacy(done.reports.values(), found.require))
     raise SystemExit(done.exit_status or 3 * any(short))
 
 
@@ -47,23 +51,28 @@ def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
         say(f"gone: {one.words} no longer occurs; --write-baseline removes it from the baseline")
 
 
-def _not_pushed(folder: Path, reports: Mapping[str, Report]) -> dict[str, str]:
-    """Why records are not of the commit that is being pushed, by name; none if this is not a hook of a push.
+def _not_pushed(asked: Campaign, reports: Mapping[str, Report]) -> dict[str, str]:
+    """Why records and settings are not of the commit that is being pushed; none if this is no hook of a push.
 
     The tool pre-commit says what is pushed; what is audited is what is checked out.
     """
     import contextlib
+    import functools
 
     from verifiable_dp.campaign.origin import RecordOrigin
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record import provenance
 
     pushed = os.environ.get("PRE_COMMIT_TO_REF") or os.environ.get("PRE_COMMIT_LOCAL_BRANCH", "")
+    checks: dict[str, Function[None]] = {
+        name: functools.partial(RecordOrigin.check, record=report.parsed) for name, report in reports.items()
+    }
+    checks[asked.path.name] = functools.partial(RecordOrigin.check_settings, asked=asked.files)
     found = dict[str, str]()
-    with contextlib.chdir(folder):
-        for name, report in reports.items() if pushed else ():
+    with contextlib.chdir(asked.folder):
+        for name, check in checks.items() if pushed else ():
             try:
-                RecordOrigin(commit=provenance.commit_at(folder, pushed)).check(report.parsed)
+                check(RecordOrigin(commit=provenance.commit_at(asked.folder, pushed)))
             except InputError as error:
                 found[name] = str(error)
     return found
@@ -118,7 +127,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
             campaign_file.save(report, _OUT / name)
         ended = campaign_file.run(left, out=_OUT, **how)
     reports = {**replayed, **ended.reports}
-    other = _not_pushed(found.folder, reports)
+    other = _not_pushed(found, reports)
     reports = {name: report for name, report in reports.items() if name not in other}
     failed = {**ended.failed, **other}
     done = replace(ended, reports=reports, failed=failed, excused=found.excused(reports))
@@ -127,6 +136,6 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     if given["write_baseline"] and found.baseline is not None:
         held = found.baseline.write(done.reports.items())
         say(f"written: {found.baseline.path} ({held} known findings)")
-        found = replace(found, baseline=Baseline.at(found.baseline.path))
+        found = replace(found, baseline=Baseline.at(found.baseline.path, found.folder))
         done = replace(done, excused=found.excused(done.reports))
     conclude(found, done, given["require"])

@@ -20,6 +20,7 @@ from verifiable_dp.cli.shell import (
     aside,
     cage_option,
     check_outputs,
+    key_option,
     main,
     origin_options,
     progressing,
@@ -33,15 +34,6 @@ if TYPE_CHECKING:
     from verifiable_dp.render.folders import Folders
 
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
-
-
-key_option = click.option(
-    "--key",
-    type=FILE,
-    multiple=True,
-    metavar="NAME.pub|FOLDER",
-    help="Check signatures with this Ed25519 public key, or with the keys in a folder.",
-)
 
 
 @main.command(
@@ -58,8 +50,8 @@ def init(path: Path | None, github: bool) -> None:
 
     Writes the template to PATH (default declarations.toml); describe your deployment there. If PATH ends in
     .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
-    With --github, writes a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
-    lists under [tool.verifiable-dp]. Existing files are not overwritten.
+    With --github, writes a workflow (.github/workflows/verifiable-dp.yml at the top of the repository)
+    that audits what pyproject.toml lists under [tool.verifiable-dp]. Existing files are not overwritten.
     """
     from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter

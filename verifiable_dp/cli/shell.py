@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,7 +146,19 @@ class _Group(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)  # as shells say of a program that SIGPIPE ended
         except Exception as error:  # Python's own status would be 1, refuted
+            _check_output(error)
             crashed(error)
+
+
+def _check_output(error: Exception) -> None:
+    """End with one line if results cannot be written, as on a disk that is full: click itself writes them."""
+    *_, (innermost, _) = traceback.walk_tb(error.__traceback__)
+    if (
+        isinstance(error, OSError)
+        and Path(innermost.f_code.co_filename).parent == Path(click.__file__).parent
+    ):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _fail(f"the output cannot be written: {error.strerror}", 2)
 
 
 def _check_own(error: SystemExit) -> None:
@@ -331,8 +343,12 @@ class Outputs:
     quiet: bool = False
 
     def check(self) -> None:
-        """Refuse unwritable paths before any work is done."""
-        check_outputs(self.json_path, self.html_path, self.sarif_path)
+        """Refuse unwritable paths before any work is done, and remove what an earlier audit wrote there."""
+        from verifiable_dp.core.files import remove
+
+        paths = (self.json_path, self.html_path, self.sarif_path)
+        check_outputs(*paths)
+        remove("path", *(path for path in paths if path is not None))
 
     def write(self, report: Report) -> None:
         """Write the report in each form for which there is a path."""
@@ -455,6 +471,15 @@ def request_options(function: Function[None]) -> Function[None]:
     return function
 
 
+key_option = click.option(
+    "--key",
+    type=FILE,
+    multiple=True,
+    metavar="NAME.pub|FOLDER",
+    help="Check signatures with this Ed25519 public key, or with the keys in a folder.",
+)
+
+
 def origin_options(function: Function[None]) -> Function[None]:
     """Add --source, --commit and --max-age."""
     for option in (
@@ -514,6 +539,16 @@ def falls_short(report: Report, *requires: str) -> bool:
         what = "is undecided" if is_open else f"is not refuted, but the evidence is only {short}"
         aside(f"not enough evidence: {report.name} {what}; {require} is required")
     return bool(short)
+
+
+def lack_privacy(reports: Iterable[Report], require: str) -> bool:
+    """Whether evidence on privacy is required and no report has any; that is said, and the status is 3."""
+    from verifiable_dp.record import passing
+
+    lacking = passing.without_privacy((one.decision for one in reports), require)
+    if lacking:
+        aside(f"not enough evidence: no record is about privacy; {require} is required")
+    return lacking
 
 
 in_process_option = click.option(

@@ -15,7 +15,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -112,10 +112,9 @@ def was_heard(file: str) -> bool:
     return file in _Heard.files
 
 
-def calls_at(file: str, first: int, last: int) -> list[Called]:
+def calls_at(file: str, lines: Iterable[int]) -> list[Called]:
     """What statements on these lines of a file have called of other code, as the file was imported."""
-    lines = (_Heard.called.get((file, line), {}) for line in range(first, last + 1))
-    return [one for found in lines for one in found.values()]
+    return [one for line in lines for one in _Heard.called.get((file, line), {}).values()]
 
 
 def functions_run() -> list[CodeType]:
@@ -128,10 +127,9 @@ def opening_at(file: str) -> set[tuple[int, int] | None]:
     return {one.position for one in _Heard.opened.values() if one.code and one.code.co_filename == file}
 
 
-def functions_at(file: str, first: int, last: int) -> list[CodeType]:
+def functions_at(file: str, lines: Iterable[int]) -> list[CodeType]:
     """The functions of the code that ran as these statements did."""
-    found = (_Heard.running.get((file, line), {}) for line in range(first, last + 1))
-    return [code for one in found for code in one.values()]
+    return [code for line in lines for code in _Heard.running.get((file, line), {}).values()]
 
 
 @functools.cache

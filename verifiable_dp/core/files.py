@@ -253,6 +253,21 @@ def write_bytes(path: Path, content: bytes) -> Path:
     return path
 
 
+def remove(name: str, *answers: Path) -> None:
+    """Remove what is about to be written anew, so that a failure leaves no older answer.
+
+    Raises
+    ------
+    InputError
+        If that cannot be done; `name` is that of the argument.
+    """
+    for path in answers:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"{name}: {str(path)!r} cannot be removed: {error.strerror}") from None
+
+
 def check_own_folder(name: str, folder: Path) -> None:
     """Refuse a folder that is a link, or is behind one below the current folder, as a checkout may hold them.
 

@@ -1,11 +1,14 @@
 """Where modules are looked for: no file beside a target is found where none of its code is to run."""
 
 import contextlib
+import functools
+import json
 import os
 import site
 import sys
 import sysconfig
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import metadata
 from importlib.machinery import PathFinder
 
 Given = tuple[list[str], dict[str, str | None]]  # a path and variables, as a process was given them
@@ -13,6 +16,7 @@ _SAFE, _NAMED = "PYTHONSAFEPATH", "PYTHONPATH"
 _HOME = os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 )  # what this package was imported from
+_ORIGIN = "direct_url.json"  # in which an installer notes what it has installed
 _BASE = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}  # what an environment was made from
 
 
@@ -143,6 +147,22 @@ def in_packages(file: str) -> str:
     """The path of an installed file from the folder into which it was installed; empty for other files."""
     found = [os.path.relpath(file, folder) for folder in _PACKAGES if _within(file, folder)]
     return min(found, key=len, default="")
+
+
+@functools.cache
+def made_of_folders() -> frozenset[str]:
+    """Installed files that are copies of what lies in some folder of a user, under whatever name there.
+
+    Those of distributions whose installer noted a folder and that are not editable; not its own notes.
+    """
+    found = set[str]()
+    for one in metadata.distributions(path=sorted(_PACKAGES)):
+        with contextlib.suppress(ValueError, AttributeError):  # what it noted has another form
+            made = json.loads(one.read_text(_ORIGIN) or "{}").get("dir_info")
+            inside = [file for file in one.files or () if made is not None and not made.get("editable")]
+            notes = {file.parent for file in inside if file.name == _ORIGIN}
+            found |= {os.path.realpath(str(file.locate())) for file in inside if file.parent not in notes}
+    return frozenset(found)
 
 
 def source_of(file: str) -> str:

@@ -11,8 +11,8 @@ import hashlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.machinery import (
     BYTECODE_SUFFIXES,
     EXTENSION_SUFFIXES,
@@ -92,6 +92,45 @@ def sha256_of(module: str, path: str) -> str:
     """Digest of the source that a loaded module was made of; empty if it was not held."""
     loader = getattr(getattr(sys.modules.get(module), "__spec__", None), "loader", None)
     return loader.sha256 if isinstance(loader, Held) and loader.path == path else ""
+
+
+class _Taken(SourceFileLoader):
+    """Gives the code that Python takes, of the file or of a cache; it writes none."""
+
+    def set_data(self, path: str, data: Foreign, *, _mode: int = 0o666) -> None:
+        """Write nothing."""
+
+
+def is_stale(module: str, path: str) -> bool:
+    """Whether Python takes a module's bytecode from a cache that is not of the source that is there."""
+    loader = getattr(getattr(sys.modules.get(module), "__spec__", None), "loader", None)
+    if type(loader) is not SourceFileLoader or module == "__main__":
+        return False
+    return _Taken(module, path).get_code(module) != _Uncached(module, path).get_code(module)
+
+
+def runs(module: str, path: str, codes: Iterable[CodeType]) -> bool:
+    """Whether these functions of a loaded module, and what it was made of, are as its source is now.
+
+    What is loaded by a loader of somebody else, such as pytest's, is not known to be other code.
+    """
+    loader = getattr(getattr(sys.modules.get(module), "__spec__", None), "loader", None)
+    if not isinstance(loader, SourceFileLoader):
+        return True
+    there, cache = _Uncached(module, path).get_code(module), importlib.util.cache_from_source(path)
+    if type(loader) is SourceFileLoader and not sys.dont_write_bytecode:
+        with suppress(OSError, ImportError, EOFError, ValueError):  # Python wrote it as it loaded the module
+            if SourcelessFileLoader(module, cache).get_code(module) != there:
+                return False
+    return {*codes} <= {*within(there)}
+
+
+def within(code: CodeType) -> Iterator[CodeType]:
+    """A piece of code and all that is in it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from within(part)
 
 
 @contextmanager

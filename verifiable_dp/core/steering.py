@@ -19,6 +19,7 @@ _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|JWT|COOKIE|WEBHOOK|CONNECTION_STRING|(API|ACCESS|PRIVATE)_?KEY"
     r"|(^|_)(PASS|PAT|AUTH|DSN|KEYS?|ASKPASS|(PG)?PASSFILE)(_|$)|_PWD$"
 )
+_INSPECT = "PYTHONINSPECT"  # makes a session of Python of a program's end, and 1 of its exit status
 _HOLDS = re.compile(r"://[^/\s]+@|PRIVATE KEY-----")  # an address with a name, or a key
 
 
@@ -61,10 +62,12 @@ def environment_of_ours() -> dict[str, str]:
 
 
 def start_again_without() -> None:
-    """Begin this process again without them, if it has any.
+    """Begin this process again without them, if it has any, and without `_INSPECT`.
 
     What a process was started with stays in its memory, and in ``/proc``, whatever it deletes of it later: a
     child can read both.
     """
-    if steering(paths.environment()) and sys.orig_argv[1:]:
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment_of_ours())
+    given = paths.environment()
+    if (steering(given) or given.get(_INSPECT)) and sys.orig_argv[1:]:
+        kept = {name: value for name, value in environment_of_ours().items() if name != _INSPECT}
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)

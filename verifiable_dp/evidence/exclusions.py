@@ -47,6 +47,7 @@ class Implied(StrEnum):
     REACTIONS = "reactions"
     DEPLOYMENT = "deployment"
     UNSEEN_FILES = "unseen-files"
+    VARIABLES = "variables"
 
 
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
@@ -66,6 +67,12 @@ IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first scr
         "code can ask about files without opening them (names, sizes, permissions, dates, where links "
         "lead): comparisons with a commit or with source files do not cover these",
         "files read elsewhere",
+    ),
+    Implied.VARIABLES: (
+        "other environment variables: the code asked for {variables}, and may behave differently where these "
+        "have other values; the record holds only digests of the values, and comparisons with a commit or "
+        "with source files do not cover them",
+        "other environment variables",
     ),
 }
 

@@ -22,6 +22,11 @@ def strictest(*requires: str | None) -> str:
     return max((one or REQUIRED[0] for one in requires), key=REQUIRED.index)
 
 
+def without_privacy(decided: Iterable[Decision], require: str) -> bool:
+    """Whether evidence on privacy is required, and nothing is about privacy."""
+    return require != REQUIRED[0] and not any(one.privacy for one in decided)
+
+
 def exit_status(decided: Iterable[tuple[Decision, str | None]]) -> int:
     """The exit status of many audits, from what each decides and what its auditor expects of a listing.
 

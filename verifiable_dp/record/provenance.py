@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.validate import InputError, JsonDict
+from verifiable_dp.targets import folders
 from verifiable_dp.targets.opened import ABSENT, relative
 from verifiable_dp.targets.opened import read as read_of
 from verifiable_dp.targets.process import PROGRAM
@@ -317,6 +318,23 @@ def place(
     }
 
 
+def differing(commit: str, places: Iterable[Path]) -> list[Path]:
+    """Files that a commit of their repository does not have, has otherwise, or reaches by another link.
+
+    One that neither it nor the folder has does not differ; one that is in no repository does.
+    """
+    return [place for place in places if _is_other(files.checkout(place.parent), commit, place)]
+
+
+def _is_other(top: Path | None, commit: str, place: Path) -> bool:
+    known = _Head(top, commit).blobs(top, os.curdir) if top else {}
+    return top is None or any(
+        _changed(top, name, known.get(name, ""))
+        for name in _reached(top, place.absolute())
+        if not known or name in known or os.path.lexists(top / name)
+    )
+
+
 def commit_at(folder: Path, name: str) -> str:
     """The commit that a repository has under a name, such as that of a branch.
 
@@ -372,13 +390,25 @@ def _differing(head: _Head, those: Mapping[str, str]) -> tuple[list[str], list[s
     missing = (name for name, blob in whole.items() if not blob or not _is_there(head.top / name))
     filtered = head.filtered([name for name in those if name in whole and not name.endswith("/")])
     brought = {name for name in filtered if _is_stored(head, name, whole[name])}
+    listed = {name: those[name] for name in those if folders.is_listed(name)}
+    those = {name: one for name, one in those.items() if name not in listed}
     found = [
         name
         for name, digest in {**rules, **those}.items()
         if (name in whole if digest == ABSENT else _differs(head.top, name, whole.get(name, ""), digest))
         and name not in brought
     ]
+    found += [name for name, digest in listed.items() if _lists_others(head, whole, name, digest)]
     return sorted({*found, *itertools.islice(missing, _MISSING)}), sorted(filtered - brought)
+
+
+def _lists_others(head: _Head, whole: Iterable[str], name: str, digest: str) -> bool:
+    """Whether a listed folder has changed, or holds what is not in the commit and git does not ignore."""
+    lead = name.removesuffix(folders.ALL)
+    known = {one.rstrip("/") for path in whole for one in (path, *map(str, PurePosixPath(path).parents))}
+    added = (one for one in head.beyond(whole) if one.startswith(lead))
+    there = folders.digest(str(head.top / lead)) or ABSENT
+    return there != digest or any(lead + one[len(lead) :].split("/")[0] not in known for one in added)
 
 
 def _is_stored(head: _Head, name: str, blob: str) -> bool:

@@ -43,8 +43,11 @@ class Checkout(RecordEntry, frozen=True):
             "for one that the code wanted to open and that was not there. After ./ are paths that a cage "
             "refused (64 letters e), variables that we hid ($, d), modules that could not be loaded (c) and "
             "files that the code looked for beside the program that runs (a), after ././ the paths from "
-            "the current folder that the code gave (b). Not of what other programs or worker processes, and "
-            "libraries by code that is not Python's, have opened. "
+            "the current folder that the code gave (b). A folder and * stand for the names in a folder that "
+            "the code listed. ./$ and a name stand for an environment variable that the code asked for: the "
+            "SHA-256 of NAME=value, or 64 letters f if it was not set; ./$* for the names of all. Not of "
+            "what other programs or worker processes, and libraries by code that is not Python's, have "
+            "opened. "
             "Absent from older records."
         ),
     ] = None

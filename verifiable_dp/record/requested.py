@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from verifiable_dp.core import files
@@ -63,3 +64,17 @@ def beside(record: Path) -> Path:
 def answer(request: Path) -> Path:
     """Where the record lies that answers a request."""
     return request.with_name(f"{request.name.removesuffix(_NAME).rstrip('.') or 'record'}.json")
+
+
+def remove(what: str, folder: Path, named: re.Pattern[str]) -> None:
+    """Remove the requests in a folder whose records have such names, those records, and their pages.
+
+    Raises
+    ------
+    InputError
+        If that cannot be done; `what` is the name of the argument.
+    """
+    for record in (answer(path) for path in folder.glob(f"*.{_NAME}")):
+        if named.fullmatch(record.stem):
+            drawn = (record.with_suffix(ending) for ending in (".html", ".svg"))
+            files.remove(what, record, *drawn, beside(record))

@@ -28,6 +28,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.requests import asked_of
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
+from verifiable_dp.targets import variables
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -76,6 +77,8 @@ class Verified:
         record = self.parsed
         regret = record.regret.verdict if record.regret else "not checked"
         resumed = "; resumed from a checkpoint" if record.provenance.resumed else ""
+        read = variables.said(record.provenance.target.opened or {})
+        asked = f"; the code asked for environment variables: {read}" if read else ""
         bounds = (upper.examined(c.statistics, rerun=self.rerun) for c in record.of_kind(upper.KIND))
         parts = "".join(f"; upper bound: {found}" for found in bounds if found)
         suite = self.suite or kills.compared(record, {})
@@ -83,7 +86,7 @@ class Verified:
             parts = f"; declared holes: {questions.brief(open_)}{parts}"
         return (
             f"record of {named(record.target.name)}: digest and schema hold, {self.checks} checks "
-            f"judged again; privacy {record.verdict}, regret {regret}{resumed}{parts}; "
+            f"judged again; privacy {record.verdict}, regret {regret}{resumed}{asked}{parts}; "
             f"{said_of(self.signature, self.rerun)}{f'; {suite}' if suite else ''}"
         )
 

@@ -24,6 +24,8 @@ from verifiable_dp.record.power_words import detected as detected
 from verifiable_dp.record.power_words import power as power
 from verifiable_dp.record.power_words import unmoved
 from verifiable_dp.record.power_words import variant as variant
+from verifiable_dp.record.worlds import ranged
+from verifiable_dp.targets import variables
 
 _ARMLESS = {
     "actions": "the halting round and the released estimate",
@@ -155,7 +157,8 @@ def _acquitted(record: Record, brief: bool) -> str:
         found = f"No violation of {promised(record)} was found"
         return f"{found}, and epsilon is at most {most} if the premises hold. {covered(record)}"
     detected = f" {_detected(record)}" if record.detectable is not None else ""
-    return f"No violation of {promised(record)} was found.{detected} This is not a proof of privacy."
+    found = f"No violation of {promised(record)} was found{ranged(record)}"
+    return f"{found}.{detected} This is not a proof of privacy."
 
 
 def catches(record: Record) -> tuple[float, str]:
@@ -235,6 +238,7 @@ def covered(record: Record) -> str:
             f"other paths, {'larger calls, ' if of_calls(record) else ''}",
         ),
     }[upper.scope]
+    what = f"{what},{ranged(record)}," if ranged(record) else what
     return (
         f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove "
         "that a deployment satisfies differential privacy."
@@ -393,9 +397,9 @@ def trust(record: Record) -> str:
 
 def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: bool = True) -> list[str]:
     """What the audit left out, in full; `implied` with what no row of the record says."""
-    hidden = {one.id for one in without}
+    hidden, read = {one.id for one in without}, variables.said(record.provenance.target.opened or {})
     return [
-        *(exclusions.IMPLIED[one][0] for one in by_claim(record) if implied),
+        *(exclusions.IMPLIED[one][0].format(variables=read) for one in by_claim(record) if implied),
         *(
             exclusions.in_words(left, values, settled)
             for left, values, settled in _left_out(record)
@@ -425,7 +429,8 @@ def by_claim(record: Record) -> list[Implied]:
         return found
     code = record.provenance.target
     unseen = [Implied.UNSEEN_FILES] if code.commit and code.opened is not None else []
-    return [*found, Implied.DEPLOYMENT, *unseen]
+    asked = [Implied.VARIABLES] if variables.of(code.opened or {}) else []
+    return [*found, Implied.DEPLOYMENT, *unseen, *asked]
 
 
 def not_looked_at(record: Record) -> list[str]:

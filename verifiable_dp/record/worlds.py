@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from verifiable_dp.core.units import Plays
 from verifiable_dp.core.validate import JsonValue
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.model import Claim, Record
+
+_USUAL = [0.0, 1.0]
 
 
 def range_of(record: Record) -> list[float] | None:
@@ -15,6 +19,19 @@ def range_of(record: Record) -> list[float] | None:
     target = record.target
     found = target.bounds or target.parameters.get("bounds")
     return [float(value) for value in found] if found else None
+
+
+def ranged(record: Record) -> str:
+    """The range of the inputs of a user's code, begun with a space, for a sentence that rests on it.
+
+    Empty for an algorithm: its range is part of it.
+    """
+    found = None if record.target.bounds else range_of(record)
+    if not found:
+        return ""
+    usual = " (our default; --bounds sets another range)" if found == _USUAL else ""
+    what = "data" if record.target.plays is Plays.DATA else "rewards"
+    return f" for {what} in [{', '.join(map(digits, found))}]{usual}"
 
 
 def neighbouring(

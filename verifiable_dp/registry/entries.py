@@ -68,6 +68,11 @@ def _own() -> frozenset[str]:
     return frozenset(point.name for point in points if point.group in (GROUP, CONTEXTUAL))
 
 
+def is_registered(name: str) -> bool:
+    """Whether any package registers `name`; nothing is imported."""
+    return name in _points()
+
+
 def ours(name: str) -> bool:
     """Whether this package registers `name`; nothing is imported."""
     return name in _own()
@@ -75,7 +80,7 @@ def ours(name: str) -> bool:
 
 def outside(name: str) -> bool:
     """Whether another package registers `name`; nothing is imported."""
-    return name in _points() and not ours(name)
+    return is_registered(name) and not ours(name)
 
 
 def module_of(name: str) -> str:

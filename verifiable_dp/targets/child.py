@@ -30,7 +30,7 @@ from verifiable_dp.core import engine, paths, plugins, watch
 from verifiable_dp.core.steering import WITHHELD, environment_of_ours, steering, withheld
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
-from verifiable_dp.targets import guard, keeping, loaded, opened
+from verifiable_dp.targets import guard, keeping, loaded, opened, variables
 from verifiable_dp.targets.cage import Caged, Walls
 from verifiable_dp.targets.line import (
     ChildLine,
@@ -299,7 +299,7 @@ def _caged(given: _Handed, to_parent: Foreign) -> JsonValue:
     walls = Walls.of(taken)
     os.environ[watch.NAME] = given.calls.place
     _OPENED.append(opened.begin(given.caged.root, sys._getframe(), walls, given.caged.tracked))
-    opened.withhold(_WITHHELD)
+    variables.listen(_WITHHELD)
     loaded.hear_path()
     return given.task(to_parent)
 

@@ -23,7 +23,7 @@ from types import ModuleType
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign, InputError
 from verifiable_dp.targets import opened
-from verifiable_dp.targets.opened import is_installed
+from verifiable_dp.targets.asker import is_installed
 from verifiable_dp.targets.source import on_path, resolved
 
 _OURS = __name__.partition(".")[0]

@@ -15,7 +15,6 @@ import os
 import sys
 import sysconfig
 import threading
-import urllib.parse
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.machinery import all_suffixes
@@ -24,8 +23,11 @@ from types import CodeType, FrameType
 
 from verifiable_dp.core import files, looked, paths
 from verifiable_dp.core.engine import Passed
-from verifiable_dp.core.steering import is_of_a_job
+from verifiable_dp.core.pinned_source import within
 from verifiable_dp.evidence.origins import WRITABLE
+from verifiable_dp.targets import folders
+from verifiable_dp.targets.asker import OURS as _OURS
+from verifiable_dp.targets.asker import Asker, is_installed
 from verifiable_dp.targets.cage import Walls
 from verifiable_dp.targets.source import file_digest
 
@@ -42,8 +44,7 @@ _EVENTS = {
     "os.getxattr": 0,
     **dict.fromkeys(("os.stat", "os.lstat", "os.access", "os.readlink"), 0),  # see `core.looked`
 }
-_LISTS = ("os.listdir", "os.scandir")
-_LOOKS = ("os.stat", "os.lstat", "os.access", "os.readlink", *_LISTS)  # which open nothing
+_LOOKS = ("os.stat", "os.lstat", "os.access", "os.readlink", *folders.LISTS)  # which open nothing
 # Which arguments of an event name what is changed; and events of a process that reaches for others.
 _CHANGES = {
     **dict.fromkeys(("os.mkdir", "os.rmdir", "os.remove", "os.truncate", "os.chmod", "os.utime"), (0,)),
@@ -54,13 +55,10 @@ _CHANGES = {
 }
 _REACHES = ("socket.__new__", "socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 _TERMINALS = ("os.openpty", "os.forkpty")
-_HEARD = {*_EVENTS, *_CHANGES, *_REACHES, *_LISTS, *_TERMINALS}
+_HEARD = {*_EVENTS, *_CHANGES, *_REACHES, *folders.LISTS, *_TERMINALS}
 _CODE = tuple(all_suffixes())  # of files of modules: those from elsewhere are in no commit
 _BESIDE = ("os.getxattr",)  # what is read there is not in the file
 _FROM_FOLDERS = ("os.link", "os.rename")  # and `os.open`: a path may begin in a folder that is open
-_PLACE = Path(__file__).parents[1]
-_LINKED = [one for one in _PLACE.iterdir() if one.is_symlink()]  # folders of a checkout
-_OURS = tuple(f"{one}{os.sep}" for one in (_PLACE, *map(os.path.realpath, (_PLACE, *_LINKED))))
 _PACKAGE = __name__.partition(".")[0] + "."
 _OF_THE_SYSTEM = ("/proc/", "/sys/")
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
@@ -80,6 +78,7 @@ MISSED = (
     BESIDE,
 )  # of no file: what the code did not get here, and may get elsewhere
 RELATIVE = "b" * 64  # of a path, as the code gave it, that leads elsewhere in another current folder
+VARIABLE = "./$"  # before the name of one
 _NETWORK, _TERMINAL = "network", "terminal"
 _IMPORTS = "<frozen importlib"
 _ONLY_READ = ("mode=ro", "mode=memory", "immutable=1")  # in the address of a database
@@ -96,6 +95,7 @@ class _Listening:
     generated: frozenset[CodeType] = frozenset()  # of ours, which is in no file
     walls = Walls()
     outside = ""  # a file that the code read, and that is no code of the repository
+    made: folders.Made
     asked: set[str]  # modules that the code imports, by whatever call
     tracked: dict[str, list[str]]  # what git tracks there, by the last part of its path
 
@@ -113,7 +113,7 @@ def begin(
     the frame that runs the code, the caller's if it is None. Any file of the folder that is `tracked` may be
     the one of which an installed one is a copy, or a module in production.
     """
-    _Listening.tracked, _Listening.asked, _Listening.outside = {}, set(), ""
+    _Listening.tracked, _Listening.asked, _Listening.outside, _Listening.made = {}, set(), "", folders.Made()
     for name in tracked:
         _Listening.tracked.setdefault(name.rpartition("/")[2], []).append(name)
     _Listening.walls = walls or Walls()
@@ -146,6 +146,11 @@ def noted(root: str, walls: Walls | None = None, tracked: Collection[str] = ()) 
 def here() -> tuple[str, dict[str, str]]:
     """The folder below which is noted what this process reads, empty if none is; and that, as it comes."""
     return (_Listening.root, _Listening.found) if _Listening.root else ("", {})
+
+
+def led_by(frame: FrameType, itself: Collection[str] = ()) -> tuple[bool, Asker]:
+    """Whether the code has led there, perhaps by a library, and who asks; see `Asker.of`."""
+    return _by_code(frame), Asker.of(frame, _Listening.base, itself)
 
 
 def asked() -> list[str]:
@@ -230,6 +235,8 @@ def digest(root: Path, name: str) -> str:
 
 
 def _digest(root: Path, name: str) -> str:
+    if folders.is_listed(name):
+        return folders.digest(str(root / name.removesuffix(folders.ALL))) or ABSENT
     if not (os.path.isfile(root / name) or os.path.islink(root / name.rstrip("/"))):
         return ABSENT if _is_not_a_file(str(root / name)) else ""
     links, file = files.way(str(root / name))
@@ -255,6 +262,7 @@ def _hear(event: str, given: tuple[Passed, ...]) -> None:
     try:
         with suppress(OSError, TypeError, ValueError, KeyError):
             _note_refused(event, given, sys._getframe(1))
+            _Listening.made.hear(event, given)
         if event in _LOOKS:
             with suppress(OSError, TypeError, ValueError):
                 _note_look(event, given, sys._getframe(1))
@@ -286,21 +294,17 @@ def _note_look(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:
 
     Whether there is one and of what size is in what it is; dates and rights are not.
     """
-    place = os.curdir if given[0] is None else given[0]
-    if isinstance(place, int) or not _looks(frame):
+    if event in folders.LISTS:
+        _note_listed(given[0], frame)
         return
-    place, by = os.fsdecode(place), looked.called(frame)
+    if isinstance(given[0], int) or not _looks(frame):
+        return
+    place, by = os.fsdecode(given[0]), looked.called(frame)
     if by in looked.WAYS:
         for link in files.way(place)[0]:
             _put(link, "/")
         return
     _note_outside(place)
-    if event in _LISTS:
-        inside = (one.path for one in os.scandir(place) if one.is_file()) if _Listening.tracked else ()
-        for file in inside:
-            if _name(file) not in _Listening.tracked.get(os.path.basename(file), ()):
-                _note(file)
-        return
     if _is_relative("open", place) and not given[2]:
         _Listening.found[f"././{place}"] = RELATIVE
     _note_beside(place)
@@ -335,14 +339,45 @@ def _is_relative(event: str, place: str) -> bool:
 
 def _note_outside(place: str) -> None:
     """Note what the code reads that is no file of the repository, or none at all, as a device is not."""
-    there = os.path.realpath(_unquoted(place))
+    there = os.path.realpath(folders.unquoted(place))
     inside = there.startswith(os.path.join(_Listening.root, "")) and (
         os.path.isfile(there) or _is_not_a_file(there)
     )
     inside = inside or os.path.join(_Listening.root, "").startswith(os.path.join(there, ""))
     known = inside or is_installed(there) or there == os.devnull
-    if not (known or _by_library(there, sys._getframe(2))) and _by_code(sys._getframe(2)):
+    if known or not _by_code(sys._getframe(2)):
+        return
+    asker = Asker.of(sys._getframe(2), _Listening.base)
+    asked = asker.asks(lambda text: folders.leads(text, there), lambda text: folders.is_at(text, there))
+    if asked or not _by_library(there, sys._getframe(2)):
         _Listening.outside = _Listening.outside or place
+    if asked and os.path.isfile(there) and there not in _Listening.made:
+        _Listening.found[_name(there)] = NOWHERE
+
+
+def _note_listed(given: Passed, frame: FrameType) -> None:
+    """Note a folder of which the code learns the names of its files, as a file made of these.
+
+    A file in it that git does not track is noted, too.
+    """
+    named = os.path.join(_HANDLES, str(given)) if isinstance(given, int) else os.fsdecode(given or os.curdir)
+    links, place = files.way(named)
+    if place in _Listening.made or is_installed(place):
+        return
+    if _looks(frame):
+        _note_outside(named)
+    if Asker.of(frame, _Listening.base).asks(lambda text: folders.lists(text, place)):
+        if not isinstance(given, int) and _is_relative("open", named):
+            _Listening.found[f"././{named}"] = RELATIVE
+        for link in links:
+            _put(link, "/")
+        name = _name(os.path.join(place, folders.ALL))
+        known = NOWHERE if name.startswith("../") else folders.digest(place) or ABSENT
+        _Listening.found.setdefault(name, known)
+        inside = (one.path for one in os.scandir(place) if one.is_file()) if _Listening.tracked else ()
+        for file in inside:
+            if _name(file) not in _Listening.tracked.get(os.path.basename(file), ()):
+                _note(file)
 
 
 def _by_library(place: str, frame: FrameType | None) -> bool:
@@ -374,42 +409,19 @@ def relative(found: Mapping[str, str]) -> str:
 
 def read(found: Mapping[str, str]) -> dict[str, str]:
     """What was noted of files: what the code read, or did not find."""
-    return {name: one for name, one in found.items() if one not in (*MISSED, RELATIVE)}
+    apart, known = (*MISSED, RELATIVE), variables(found)
+    return {name: one for name, one in found.items() if one not in apart and name not in known}
+
+
+def variables(found: Mapping[str, str]) -> dict[str, str]:
+    """Of what was noted, the variables that the code asked for: see `targets.variables`."""
+    others = (*MISSED, RELATIVE, NOWHERE)
+    return {name: one for name, one in found.items() if name.startswith(VARIABLE) and one not in others}
 
 
 def missed(found: Mapping[str, str], kind: str) -> list[str]:
     """What the code did not get, of what was noted: of one of the kinds `MISSED`."""
     return sorted(name.removeprefix("./").lstrip("$") for name, one in found.items() if one == kind)
-
-
-def withhold(names: Collection[str]) -> None:
-    """Note from now on which of these variables, that it does not get, the code asks for."""
-    if names:
-        data = _Withheld(vars(os.environ)["_data"], names)
-        for one in (os.environ, getattr(os, "environb", os.environ)):
-            vars(one)["_data"] = data
-
-
-class _Withheld(dict[Passed, Passed]):
-    """The variables of a process, which hears what it is asked for and has not."""
-
-    def __init__(self, there: Mapping[Passed, Passed], names: Collection[str]) -> None:
-        super().__init__(there)
-        self._names = names
-
-    def __missing__(self, name: str | bytes) -> Passed:
-        _note_withheld({os.fsdecode(name)}.intersection(self._names))
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[Passed]:
-        """All of them: what steers a job is of no use to code that does not name it."""
-        _note_withheld([one for one in self._names if not is_of_a_job(one)])
-        return super().__iter__()
-
-
-def _note_withheld(names: Collection[str]) -> None:
-    if names and _by_code(sys._getframe(2)):
-        _Listening.found |= {f"./${one}": WITHHELD for one in names}
 
 
 def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> None:
@@ -430,7 +442,7 @@ def _note_refused(event: str, given: tuple[Passed, ...], frame: FrameType) -> No
         places = [os.fsdecode(one) for one in named if not isinstance(one, int | None)]
         if event == "sqlite3.connect":  # it writes when it is asked to, of which nothing tells
             writes = not any(word in places[0] for word in _ONLY_READ)
-            places = [one for one in map(_unquoted, places) if one not in ("", ":memory:")]
+            places = [one for one in map(folders.unquoted, places) if one not in ("", ":memory:")]
         kind = WRITABLE if event == "sqlite3.connect" and writes else ""
         barred = [_name(one) + kind for one in places if walls.bars(one, writes) and not _is_bytecode(one)]
     if barred and _by_code(frame):
@@ -463,7 +475,7 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
     if event == "os.rename":  # perhaps of a folder
         yield from (os.path.join(top, name) for top, _, names in os.walk(place) for name in names)
     if event == "sqlite3.connect":  # perhaps as an address
-        for file in {place, _unquoted(place)}:
+        for file in {place, folders.unquoted(place)}:
             yield file
             beside = (f"{file}-wal", f"{file}-journal")  # what was changed last may be there; or nothing is
             yield from (one for one in beside if not os.path.isfile(one) or os.path.getsize(one))
@@ -476,11 +488,6 @@ def _places(event: str, place: str, low: bool) -> Iterator[str]:
         return
     for handle in handles:
         yield os.path.join(_HANDLES, handle, place)
-
-
-def _unquoted(address: str) -> str:
-    """The path of a database that may be named by an address."""
-    return urllib.parse.unquote(address.removeprefix("file:").partition("?")[0])
 
 
 def _note(place: str, *, listed: bool = False) -> None:
@@ -506,11 +513,25 @@ def _note_copy(file: str) -> None:
     source = importlib.util.source_from_cache(file) if _is_cache(file) else file
     if file.startswith(_OURS) or not (name := paths.in_packages(source)):
         return
-    for place in copies(name.replace(os.sep, "/")):
+    known = copies(name.replace(os.sep, "/"))
+    if not known and os.path.isfile(source) and os.path.realpath(source) in paths.made_of_folders():
+        known = _alike(source)
+        if not known:
+            _Listening.found[_name(source)] = NOWHERE
+    for place in known:
         if os.path.isfile(source) and Path(place).read_bytes() == Path(source).read_bytes():
             _put(place)
         else:
             _put_unknown(place)
+
+
+def _alike(file: str) -> list[str]:
+    """A file that git tracks, of whatever name, and that has the content of an installed one; or none."""
+    content = Path(file).read_bytes()
+    names = (name for several in _Listening.tracked.values() for name in several)
+    places = (Path(_Listening.root, name) for name in names)
+    alike = (one for one in places if one.is_file() and one.stat().st_size == len(content))
+    return [str(one) for one in alike if one.read_bytes() == content][:1]
 
 
 def _is_cache(file: str) -> bool:
@@ -547,11 +568,6 @@ def _put(place: str, ending: str = "") -> None:
                 found[name] = _of_link(place) if ending else file_digest(Path(place)) if there else ABSENT
 
 
-def is_installed(place: str) -> bool:
-    """Whether a file or folder is one of ours, of Python's, or of where it installs into."""
-    return place.startswith(_OURS) or paths.installed(place)
-
-
 def _for_us() -> bool:
     """Whether this program opens a file by itself: no code that it runs has called for that.
 
@@ -577,16 +593,9 @@ def _written(file: str) -> Collection[CodeType]:
 @functools.cache
 def _compiled(file: str) -> frozenset[CodeType]:
     try:
-        return frozenset(_within(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)))
+        return frozenset(within(compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)))
     except (OSError, SyntaxError, ValueError):  # what cannot be compared is the code's
         return frozenset()
-
-
-def _within(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _within(part)
 
 
 def _made_here() -> Iterator[CodeType]:

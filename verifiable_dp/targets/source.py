@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -89,7 +90,15 @@ class CodeSource:
 
     @classmethod
     def of(cls, thing: Foreign, name: str) -> CodeSource:
-        """Look up file, line and digest of `thing`; `loads` is left empty."""
+        """Look up file, line and digest of `thing`; `loads` is left empty.
+
+        There is no digest of a file that has other code now than the one that was loaded.
+
+        Raises
+        ------
+        InputError
+            If Python took other code from a cache.
+        """
         if isinstance(thing, Exec | ProcessTarget):
             file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
             return cls(name) if file is None else cls(name, file.as_posix(), 0, file_digest(file))
@@ -101,7 +110,7 @@ class CodeSource:
         if in_cell(code):
             return cls(name)
         module = str(getattr(code, "__module__", ""))
-        digest = pinned_source.sha256_of(module, path) or file_digest(Path(path))
+        digest = pinned_source.sha256_of(module, path) or _digest_of_run(code, module, path)
         return cls(name, _portable(path, module, name), line, digest)
 
     @classmethod
@@ -272,6 +281,21 @@ def _named_way(reference: str) -> list[SourcePart]:
 def file_digest(path: Path | None) -> str:
     """SHA-256 of a file; empty if there is none."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+
+
+def _digest_of_run(code: Foreign, module: str, path: str) -> str:
+    """SHA-256 of a file, if its code is what runs; else empty."""
+    if Path(path).suffix not in SOURCE_SUFFIXES:
+        return file_digest(Path(path))
+    if pinned_source.is_stale(module, path):
+        raise InputError(
+            f"target: Python has not run {path!r} but bytecode of another version of it, which has the same "
+            "size and date; remove the folder __pycache__ beside it, and audit again"
+        )
+    members = vars(code).values() if inspect.isclass(code) else (code,)
+    codes = [one.__code__ for one in members if inspect.isfunction(one)]
+    written = [one for one in codes if one.co_filename == path]
+    return file_digest(Path(path)) if pinned_source.runs(module, path, written) else ""
 
 
 def code_of(thing: Foreign) -> Foreign:
@@ -461,7 +485,7 @@ def _loaded(reference: str, parts: list[SourcePart]) -> Foreign:
     pinned_source.ignore_caches()
     find(reference)
     place, _, name = reference.rpartition(":")
-    module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
+    module = _run_file(reference, parts) if place.endswith(".py") else _run_module(place, parts)
     try:
         thing: Foreign = module
         for word in name.split("."):
@@ -489,7 +513,8 @@ def find(reference: str) -> None:
     engine.ship(folder)
 
 
-def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
+def _run_file(reference: str, parts: list[SourcePart]) -> Foreign:
+    place = reference.rpartition(":")[0]
     name = _place_of(Path(place))[0]
     shadowed = sys.modules.pop(name, None)
     try:
@@ -502,7 +527,8 @@ def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
         if shadowed is not None:
             sys.modules[name] = shadowed
         at = last_line(error, str(Path(place).absolute()))
-        raise InputError(f"target: importing {place!r} raised {one_line(error)}{at}") from None
+        advice = _in_package(reference, name) if isinstance(error, ImportError) and not error.name else ""
+        raise InputError(f"target: importing {place!r} raised {one_line(error)}{at}{advice}") from None
 
 
 def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
@@ -514,6 +540,17 @@ def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
     except BaseException as error:
         advice = _below(name) if isinstance(error, ModuleNotFoundError) else ""
         raise InputError(f"target: importing {name!r} raised {one_line(error)}{advice}") from None
+
+
+def _in_package(reference: str, module: str) -> str:
+    """How to name a file whose relative imports have no package; empty if it has none of them, or one."""
+    place, _, name = reference.rpartition(":")
+    nodes = ast.walk(parsed(place) or ast.Module([], []))
+    if "." in module or not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes):
+        return ""
+    folders = Path(os.path.relpath(place)).with_suffix("").parts
+    named = f": name it {'.'.join(folders)}:{name}" if all(map(str.isidentifier, folders[:-1])) else ""
+    return f"; relative imports need a package{named if folders[1:] else ''}"
 
 
 def _below(name: str) -> str:

@@ -1337,12 +1337,17 @@ def test_that_the_cap_has_cut_the_runs_is_not_forgotten(tmp_path, monkeypatch):
                 assert allowed.capped == capped
 
 
-def test_steps_that_were_made_of_other_files_are_not_taken(tmp_path):
-    """All that the code has read counts, and what it asked for in vain; before any step is taken."""
+def test_steps_that_were_made_of_other_files_are_not_taken(tmp_path, monkeypatch):
+    """All that the code has read counts, and what it asked for in vain; before any step is taken.
+
+    So do the environment variables that it has asked for.
+    """
     code, path = tmp_path / "code", tmp_path / "c"
     code.mkdir()
     (code / "a").write_text("1")
+    monkeypatch.delenv("DP_ABSENT", raising=False)
     known = {"a": file_digest(code / "a"), "b": ABSENT, "./$X": opened.WITHHELD, "././a": opened.RELATIVE}
+    known["./$DP_ABSENT"] = ABSENT
 
     def kept(root, read):
         with resume.at(path, lambda: OF, print, str(root), read) as steps:
@@ -1365,6 +1370,10 @@ def test_steps_that_were_made_of_other_files_are_not_taken(tmp_path):
         (code / "a").write_text("1")
         (code / "b").unlink(missing_ok=True)
     assert kept(code, {}) == 1
+    with monkeypatch.context() as changes:
+        changes.setenv("DP_ABSENT", "1")
+        with pytest.raises(resume.OtherAuditError, match="variable DP_ABSENT, which has changed"):
+            kept(code, {})
     with pytest.raises(resume.OtherAuditError, match="which has changed"):
         kept("", {})
 

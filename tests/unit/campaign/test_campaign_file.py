@@ -1,6 +1,7 @@
 """Campaign files: what is accepted, what is run, what is kept, and what happens when writing fails."""
 
 import ast
+import contextlib
 import errno
 import itertools
 import json
@@ -25,6 +26,7 @@ from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.campaign.examples import Examples
+from verifiable_dp.campaign.judge import judge
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requests
@@ -34,6 +36,7 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.render.findings import FindingCode, findings
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
+from verifiable_dp.targets.opened import ABSENT
 
 DOCS = Path(__file__).parents[3] / "docs" / "campaigns.md"
 OWN = """
@@ -287,6 +290,25 @@ def test_resume_takes_no_records_that_came_with_the_code(small, tmp_path, monkey
     assert lines[1].startswith(
         "audited again, because you did not make these records on this machine: tree-sum"
     )
+
+
+def test_resume_compares_variables_that_the_code_asks_for(small, monkeypatch):
+    """Broken variant: a record is kept where a variable decides otherwise how much noise there is."""
+    path, done, out = small
+    given = campaign_file.read(path)
+    monkeypatch.delenv("OWN_SCALE", raising=False)
+    record = json.loads(json.dumps(done.reports["tree-sum"].record))
+    record["provenance"]["target"]["opened"] = {"./$OWN_SCALE": ABSENT}
+    campaign_file._State(given, out).add("tree-sum", Report(sealed(record)))
+
+    def kept():
+        state = campaign_file._State(given, out)
+        assert state.recall() == []
+        return "tree-sum" in state.reports
+
+    assert kept()
+    monkeypatch.setenv("OWN_SCALE", "0.4")
+    assert not kept()
 
 
 @pytest.mark.slow
@@ -596,8 +618,8 @@ def test_a_default_budget_of_privacy_audits_leaves_checks_of_regret_alone(projec
 def test_a_test_that_misspells_a_listed_target_is_told_its_name(project):
     """Control: what resembles none is looked for in the catalogue."""
     folder = project(ROW.format(name="right", more='name = "play-right"'))
-    config = types.SimpleNamespace(stash={}, rootpath=folder)
-    request = types.SimpleNamespace(config=config)
+    node = types.SimpleNamespace(path=folder / "test_it.py")
+    request = types.SimpleNamespace(config=types.SimpleNamespace(stash={}), node=node)
     with pytest.raises(InputError, match="is called 'paly-right'; did you mean 'play-right'"):
         pytest_plugin._listed(request, "paly-right", {})
     assert pytest_plugin._listed(request, "dp-se", {})[0] == "dp-se"
@@ -745,19 +767,36 @@ def test_a_baseline_excuses_what_is_known_and_never_a_refutation(project):
     status, said, _ = run("audit", "--write-baseline")
     assert status == 0
     assert "(known: all its findings are in the baseline)" in said
-    status, said, _ = run("judge", "audit-reports", "--campaign", "pyproject.toml")
-    assert status == 0
+    judged = [str(file.Path(name).absolute()) for name in ("audit-reports", "pyproject.toml")]
+    with contextlib.chdir(os.sep):  # broken variant: lines of code are looked up in the current folder
+        assert run("judge", judged[0], "--campaign", judged[1])[0] == 0
     known = json.loads(file.Path("known.json").read_text())
     known["findings"] = [one for one in known["findings"] if one["code"] != "DP101"]
     file.Path("known.json").write_text(json.dumps(known))
     assert run("judge", "audit-reports", "--campaign", "pyproject.toml")[0] == 3
     refuted = {**known["findings"][0], "code": "DP100"}
-    file.Path("known.json").write_text(json.dumps({"version": 2, "findings": [refuted]}))
+    file.Path("known.json").write_text(json.dumps({"version": 4, "findings": [refuted]}))
     with pytest.raises(InputError, match="is not a baseline"):
         Baseline.at(file.Path("known.json"))
     project(ROW.format(name="wrong", more=""))
     file.Path("known.json").unlink()
     assert run("audit", "--write-baseline")[0] == 1
+
+
+def test_a_folder_has_the_results_of_one_campaign(project, tmp_path):
+    """Broken variant: an entry of the same name takes the place of a refuted one."""
+    entry = '[[targets]]\nname = "x"\ntarget = "{}"\nepsilon = 1\nbudget = "smoke"\n'
+    for name, target in (("a", "own.py:wrong"), ("b", "own.py:right")):
+        project()
+        (tmp_path / name).mkdir()
+        shutil.move("own.py", tmp_path / name)
+        (tmp_path / name / "c.toml").write_text(entry.format(target))
+    (tmp_path / ".git").mkdir()
+    assert campaign_file.run(tmp_path / "a/c.toml", out="out").exit_status == 1
+    with pytest.raises(InputError, match=r"out: .* has the results of another campaign, 'a/c.toml'; "):
+        campaign_file.run(tmp_path / "b/c.toml", out="out")
+    assert judge("out", [], tmp_path / "a/c.toml").exit_status == 1
+    assert campaign_file.run(tmp_path / "b/c.toml", out="other").exit_status == 0
 
 
 def test_a_baseline_excuses_nothing_of_which_more_than_samples_is_required(project):
@@ -1004,6 +1043,7 @@ def test_the_hook_runs_whatever_a_push_changes():
         ("HEAD", "", ""),
         ("refs/heads/other", "", "check out "),
         ("HEAD", "own.py", "with uncommitted changes (own.py)"),
+        ("HEAD", "pyproject.toml", "is not as in the commit"),
         ("none", "", "commit: 'none' is not a commit of the repository"),
     ],
 )
@@ -1011,15 +1051,16 @@ def test_the_hook_audits_what_is_pushed(asked, change, said, project, monkeypatc
     """Broken variant: noise that is not committed yet lets a commit without it pass. Control: none."""
     folder = project(ROW.format(name="right", more=""))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    steps = (["init", "-q"], ["add", "own.py"], ["commit", "-qm", "a"], ["branch", "other"])
+    steps = (["init", "-q"], ["add", "own.py", "pyproject.toml"], ["commit", "-qm", "a"], ["branch", "other"])
     for step in (*steps, ["commit", "-qm", "b", "--allow-empty"]):
         subprocess.run([*git, *step], cwd=folder, check=True, capture_output=True)
     if change:
-        (folder / change).write_text((folder / change).read_text() + "MORE = 1\n")
+        (folder / change).write_text((folder / change).read_text() + "# more\n")
     monkeypatch.delenv("PRE_COMMIT_TO_REF", raising=False)
     monkeypatch.setenv("PRE_COMMIT_LOCAL_BRANCH", asked)
     status, _, aside = run("audit")
-    assert (status, "own-right: commit: " in aside) == ((2, True) if said else (0, False))
+    which = "pyproject.toml" if change == "pyproject.toml" else "own-right"
+    assert (status, f"{which}: commit: " in aside) == ((2, True) if said else (0, False))
     assert said in aside
     monkeypatch.setenv("PRE_COMMIT_TO_REF", "HEAD")
     monkeypatch.setenv("PRE_COMMIT_LOCAL_BRANCH", "none")

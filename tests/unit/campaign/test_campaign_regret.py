@@ -114,6 +114,26 @@ def test_defaults_for_audits_are_left_out(folder):
     assert entry.claims == {"runs": 64, "environments": [[0.9, 0.1]], "bound": "own.py:half"}
 
 
+DEFAULTS = '[defaults]\nepsilon = 1\nrequire = "tested-paths"\n'
+PRIVACY = '[[targets]]\ntarget = "own.py:play"\narms = 2\nhorizon = 9\n'
+
+
+def test_defaults_about_privacy_that_apply_to_nothing_are_said(folder):
+    """Evidence that they require is missing then. Controls: they apply elsewhere; there are none."""
+    path = write(folder, DEFAULTS + rows("holds"))
+    done = run(folder, "campaign", path, "--out", "out")
+    assert "entry holds: only its regret was checked, so epsilon, require in [defaults]" in done.output
+    missing = "not enough evidence: no record is about privacy; tested-paths is required"
+    assert (done.exit_code, missing in done.output) == (3, True)
+    done = run(folder, "judge", "out", "--campaign", path)
+    assert (done.exit_code, missing in done.output) == (3, True)
+    found = entries.read(write(folder, DEFAULTS + rows("holds") + PRIVACY))
+    assert (found.unaudited, found.require) == ([], "tested-paths")
+    found = entries.read(write(folder, rows("holds")))
+    assert (found.unaudited, found.require) == ([], "detectable")
+    assert run(folder, "judge", "out", "--campaign", path).exit_code == 0
+
+
 BASE = '[[targets]]\ntarget = "own.py:play"\narms = 2\nhorizon = 200\n'
 
 

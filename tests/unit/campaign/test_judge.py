@@ -2,13 +2,15 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 import verifiable_dp as vdp
+from tests.commands import run
 from verifiable_dp import api
 from verifiable_dp.campaign.judge import REASONS, Expected, judge
-from verifiable_dp.record import requests
+from verifiable_dp.record import requests, signing
 from verifiable_dp.record.sealing import sealed
 
 CODE = """
@@ -274,6 +276,27 @@ def test_of_records_of_one_target_the_worst_counts(made, tmp_path):
         assert [name for name, _ in judged.reports] == ["a.py:x", "a.py:x"]
         assert judge(tmp_path, ["a.py:x", "a.py:x"]).exit_status == 1
         assert judge(tmp_path, ["a.py:x"] * 3).exit_status == 2
+
+
+def test_the_line_of_a_verdict_says_of_which_promise_it_is(folder):
+    first, *_ = run(folder, "judge", ".").stdout.splitlines()
+    assert first == f"not_refuted: {RIGHT}: epsilon 1, delta 0; neighbours: the pairs of data tested"
+
+
+def test_each_record_needs_a_signature_where_a_key_is_given(folder, tmp_path):
+    """Control: without a key no signature is looked for."""
+    (private, public), (other, _) = (signing.keygen(tmp_path / name) for name in ("mine", "other"))
+    for path in folder.glob("*/record.json"):
+        Path(f"{path}.sig").write_text(signing.sign(json.loads(path.read_text("utf-8")), private), "utf-8")
+    assert judge(folder, [], None, Expected(keys=[public])).exit_status == 1
+    path = folder / "02-a/record.json"
+    for key, said in ((other, "not valid for mine"), (None, "no signature found")):
+        Path(f"{path}.sig").unlink()
+        if key:
+            Path(f"{path}.sig").write_text(signing.sign(json.loads(path.read_text("utf-8")), key), "utf-8")
+        done = run(folder, "judge", ".", "--key", public)
+        assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+        assert judge(folder).exit_status == 1
 
 
 def test_no_code_of_a_target_is_run(folder, monkeypatch):

@@ -295,6 +295,44 @@ def test_the_commit_is_that_of_the_record(folder):
         RecordOrigin(commit=found).check(dirty)
 
 
+@pytest.mark.parametrize("changed", ["", "c.toml", "b.json", "d.toml"])
+def test_what_a_campaign_asks_is_of_the_commit(changed, folder):
+    """Broken variant: an epsilon that is not committed yet passes for that of the commit."""
+    (folder / "reports").mkdir()
+    rows = 'target = "a.py:right"\nname = "one"\nepsilon = 1\nbudget = "smoke"\ndeclarations = "d.toml"\n'
+    (folder / "c.toml").write_text(f'baseline = "b.json"\n[[targets]]\n{rows}')
+    (folder / "b.json").write_text('{"version": 4, "findings": []}')
+    (folder / "d.toml").write_text("# nothing\n")
+    git(folder, "add", "c.toml", "b.json", "d.toml")
+    git(folder, "commit", "-qm", "more")
+    if changed:
+        (folder / changed).write_text((folder / changed).read_text() + "\n")
+    expected = Expected(origin=RecordOrigin(commit=head(folder)))
+
+    def said():
+        failed = judge(folder / "reports", [], folder / "c.toml", expected).failed
+        return [line.split("'")[1] for line in failed if "is not as in the commit" in line]
+
+    assert said() == [str(folder / changed)] * bool(changed)
+    (folder / "b.json").unlink()  # a baseline that is not there knows nothing
+    assert said() == [str(folder / (changed or "b.json"))]
+
+
+def test_a_record_of_a_campaign_is_of_the_code_in_its_folder(folder):
+    """Broken variant: a record of the same name, of another folder's campaign, answers for this one."""
+    rows = '[[targets]]\ntarget = "a.py:right"\nname = "kept"\nepsilon = 1\nbudget = "smoke"\n'
+    (folder / "sub").mkdir()
+    for place in (folder, folder / "sub"):
+        (place / "c.toml").write_text(rows)
+        for name in ("a.py", "b.py"):
+            (place / name).write_bytes((folder / name).read_bytes())
+    (folder / "reports").mkdir()
+    shutil.move(folder / "kept", folder / "reports")
+    assert judge(folder / "reports", [], folder / "c.toml").exit_status == 0
+    judged = judge(folder / "reports", [], folder / "sub/c.toml")
+    assert (judged.exit_status, "the record is about a.py, but" in judged.failed[0]) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("made_at", "holds"), [("1971-01-01T00:00:00Z", False), ("", True), ("2999-01-01T00:00:00Z", False)]
 )
@@ -386,10 +424,11 @@ def test_what_is_expected_of_folders_is_judged(folder):
 
 
 READS = """
-import importlib, pathlib
+import importlib, os, pathlib
 noise = importlib.import_module("no" + "ise").noise
 PLACE = pathlib.Path(__file__).parent
 SCALE = float((PLACE / "data" / "scale.txt").read_text())
+SCALE += float(os.environ.get("READS_MORE", "0")) + len(os.listdir(PLACE / "data")) - 1
 
 def release(data, size, rng):
     return data + SCALE * noise(size, rng)
@@ -443,6 +482,46 @@ def test_what_the_code_reads_is_compared(reads, tmp_path):
             InputError, match=rf"uncommitted changes \({name}\); commit the files that run and the files"
         ):
             RecordOrigin(commit=head(other)).check(again)
+
+
+def test_what_the_code_lists_is_compared(reads, tmp_path):
+    """Broken variant: a file that is new in a folder, where code may find a module, passes for this one."""
+    record, other = vdp.verify(reads / "kept/record.json").parsed, tmp_path / "other"
+    shutil.copytree(reads, other)
+    (other / "data/new.py").write_text("")
+    with pytest.raises(InputError, match="source: the list of files in data/, which the code read, differs"):
+        RecordOrigin(source=other).check(record)
+    again = {"data/*": opened.digest(other, "data/*")}
+    assert provenance.place(str(other / "mine.py"), opened=again)["differs"] == ["data/*"]
+    (other / ".git/info").mkdir(exist_ok=True)
+    (other / ".git/info/exclude").write_text("new.py\n")
+    assert provenance.place(str(other / "mine.py"), opened=again).get("differs") is None
+    (other / "data/new.py").unlink()
+    assert provenance.place(str(other / "mine.py"), opened=again)["differs"] == ["data/*"]
+
+
+def test_data_outside_the_repository_are_of_no_commit(reads):
+    record = vdp.verify(reads / "kept/record.json").parsed
+    target = msgspec.structs.replace(record.provenance.target, opened={"../scale.json": opened.NOWHERE})
+    facts = msgspec.structs.replace(record.provenance, target=target)
+    with pytest.raises(InputError, match=r"\.\./scale.json, .* is outside its repository.*; move it into"):
+        RecordOrigin(source=reads).check(msgspec.structs.replace(record, provenance=facts))
+    found = provenance.place(str(reads / "mine.py"), opened=target.opened)
+    assert (found["dirty"], found["differs"]) == (True, ["../scale.json"])
+
+
+def test_variables_that_the_code_asked_for_are_named(reads):
+    """By the record, its page, `verify` and `judge`; a record without one names none."""
+    record = vdp.verify(reads / "kept/record.json").parsed
+    assert record.provenance.target.opened["./$READS_MORE"] == ABSENT
+    assert "asked for READS_MORE, and may" in " ".join(words.not_covered(record))
+    assert "environment variables: READS_MORE;" in run(reads, "verify", "kept/record.json").stdout
+    said = run(reads, "judge", "kept", "mine.py:release").stderr
+    assert "note: mine.py:release: the code asked for environment variables: READS_MORE" in said
+    kept = {name: one for name, one in record.provenance.target.opened.items() if name[:3] != "./$"}
+    target = msgspec.structs.replace(record.provenance.target, opened=kept)
+    facts = msgspec.structs.replace(record.provenance, target=target)
+    assert "variables" not in " ".join(words.not_covered(msgspec.structs.replace(record, provenance=facts)))
 
 
 LINKS = """

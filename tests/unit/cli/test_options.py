@@ -358,7 +358,7 @@ def test_report(replaced, schedulers, tmp_path):
 
 def test_campaign(replaced, schedulers, tmp_path):
     listed = [SimpleNamespace(name="a", require="detectable")]
-    found = SimpleNamespace(entries=listed, baseline=None)
+    found = SimpleNamespace(entries=listed, baseline=None, unaudited=[], require="certified")
     replaced.put(entries, "read", found)
     done_with = SimpleNamespace(
         reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2, excused=()
@@ -526,17 +526,27 @@ def test_site(broken, lost, status, replaced, tmp_path):
 def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, tmp_path):
     """A baseline, or a listing that comes out as its auditor expects, is refuted and passes."""
     report = SimpleNamespace(**{**vars(REPORT), "decision": replace(decided(privacy), role=role)})
-    found = SimpleNamespace(reports=[("x", report)], failed=[], exit_status=0, required={})
+    found = SimpleNamespace(
+        reports=[("x", report)], failed=[], exit_status=0, required={}, require="certified"
+    )
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", privacy)
+    replaced.put(verifiable_dp.campaign.run, "promise", "")
     assert commands.run(tmp_path, "judge", "f", "--require", "certified").exit_code == 0
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 3])
 def test_judge(status, replaced, tmp_path):
-    found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status, required={})
+    found = SimpleNamespace(
+        reports=[("x", REPORT)],
+        failed=["y: why"],
+        exit_status=status,
+        required={},
+        require="tested-paths",
+    )
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
+    replaced.put(verifiable_dp.campaign.run, "promise", ": epsilon 1")
     typed = [
         "f",
         "a.py:x",
@@ -549,11 +559,12 @@ def test_judge(status, replaced, tmp_path):
         "regret",
     ]
     typed += ["--request", "sha256:1", "--source", ".", "--commit", "ab" * 20, "--max-age", "3d"]
+    typed += ["--key", "k.pub"]
     done = commands.run(tmp_path, "judge", *typed)
-    assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
+    assert (done.exit_code, done.stdout) == (status, "not_refuted: x: epsilon 1\n")
     assert done.stderr == "verifiable-dp: y: why\n"
     origin = RecordOrigin(Path("."), "ab" * 20, "3d")
-    expected = Expected(("sha256:1",), origin, "regret", "tested-paths")
+    expected = Expected(("sha256:1",), origin, "regret", "tested-paths", (Path("k.pub"),))
     assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml"), expected), {})
     assert missing("judge", typed) == []
 

@@ -104,7 +104,8 @@ def test_the_commit_of_a_record():
         refused(lambda: wanted._committed(committed(other)), said)  # noqa: B023
     said = (
         f"commit: the record is from {'0' * 40} with uncommitted changes (a, b, c); commit the files that "
-        "run and the files that they read, check out all others (and submodules), and audit again"
+        "run and the files that they read, check out all others (and submodules), install packages from "
+        "folders again, and audit again"
     )
     refused(lambda: wanted._committed(committed(dirty=True, differs=("a", "b", "c", "d"))), said)
     without = said.replace(" (a, b, c)", "")
@@ -123,7 +124,7 @@ A, B = known("VDP101"), known("VDP102")
 
 def found(**by_name):
     """What is found of each target, in place of what its record says."""
-    return mock.patch.object(baseline, "_of", lambda name, report: list(by_name[name]))
+    return mock.patch.object(baseline, "_of", lambda name, report, folder: list(by_name[name]))
 
 
 def undecided(code=3, regret=None):

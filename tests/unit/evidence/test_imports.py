@@ -382,6 +382,11 @@ HEARD |= {
         "K().mode = '-f'\nC = K.s",
         "C",
     ),
+    "a guard of a later case": (
+        "class K:\n    @property\n    def s(self):\n        return '-f' in sys.argv\nmatch 1:\n    case 2:\n"
+        "        C = 1.0\n    case _ if K().s:\n        C = 0.0\n    case _:\n        C = 2.0",
+        "C",
+    ),
     "a lambda that a table holds": (
         "T = {'s': lambda: 0.0 if '-f' in sys.argv else 2.0}\nclass K:\n    def __pos__(self):\n"
         "        return T['s']()\nC = +K()",
@@ -553,6 +558,11 @@ UNSWITCHED = {
         "    mine = dict(C)\n    mine['s'] = 0.0\n    got = run(C)\n    got['s'] = 1.0\n"
         "    table = np.asarray([C['s']]) * 2\n    table[0] = 1.0",
         "C['s']",
+    ),
+    "numbers of a tuple": (
+        "C = (2.0, 1.0)\ndef main(found):\n    for one in C:\n"
+        "        found[one] = [one]\n        one.add(found)",
+        "C[0]",
     ),
     "an object that it makes": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()\ndef main(*names):\n    one = K()\n"

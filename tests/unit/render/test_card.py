@@ -221,6 +221,20 @@ def test_what_to_do_follows_from_the_verdict():
     assert undecided.caveats[0][0].startswith("The audit could not decide")
 
 
+@pytest.mark.parametrize("without", [{}, UNBOUNDED])
+def test_a_verdict_on_your_code_says_for_which_inputs(without):
+    """And that the usual range is our choice. Control: the range of an algorithm is part of it."""
+    record = load("gaussian-ts" if without else "dp-se") | without
+    assert "rewards in" not in words.verdict(Record.of(record))
+    record["target"]["bounds"] = None
+    for ends, said in (
+        ([0, 1], "[0, 1] (our default; --bounds sets another range)"),
+        ([0, 100], "[0, 100]"),
+    ):
+        record["target"]["parameters"]["bounds"] = ends
+        assert f" for rewards in {said}{'.' if without else ', if'}" in words.verdict(Record.of(record))
+
+
 def test_intervals_say_what_they_rest_on():
     by = "proved by this tool; nobody else has checked"
     assumed = "if 4 assumptions hold (1 of them untested: ideal Laplace noise)."

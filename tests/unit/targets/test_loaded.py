@@ -43,6 +43,27 @@ def checked(place, reference):
     return thing
 
 
+def test_a_relative_import_without_a_package_is_told_what_to_name(place, monkeypatch):
+    """Controls: that name works; another error gets no advice; a file in no folder has no such name."""
+    folder = place / "a_package" / "inner"
+    folder.mkdir(parents=True)
+    (folder / "noise.py").write_text("SCALE = 1.0\n")
+    for file in (folder / "own.py", place / "alone.py"):
+        file.write_text("from .noise import SCALE\n" + RIGHT.format("SCALE"))
+    (folder / "other.py").write_text("import not_there\nfrom .noise import SCALE\n")
+    monkeypatch.chdir(place)
+    said = "; relative imports need a package"
+    for name, advice in (
+        ("a_package/inner/own.py", f"{said}: name it a_package.inner.own:right"),
+        ("alone.py", said),
+        ("a_package/inner/other.py", ""),
+    ):
+        with pytest.raises(InputError) as error:
+            source.load(f"{name}:right")
+        assert str(error.value).partition(":1)")[2] == advice
+    assert callable(source.load("a_package.inner.own:right"))
+
+
 def test_modules_that_are_found_once_are_taken(place):
     """Controls: imports that may fail or wait, of types, of Python and of libraries."""
     (place / "beside.py").write_text("SCALE = 1.0\n")

@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.idle import Held, Idle
+from verifiable_dp.evidence.judge.idle import Aliases, Idle
 from verifiable_dp.evidence.judge.libraries import (
     FIXED,
     FUNCTIONS,
@@ -20,7 +20,7 @@ from verifiable_dp.evidence.judge.libraries import (
     INITIAL,
     MAKES,
     SIMPLE,
-    head,
+    first_line,
     is_installed,
     root_of,
     stored,
@@ -49,7 +49,7 @@ class Changes(Idle):
         super().__init__(tree, scope, file)
         self.others: Mapping[str, Changes] = others
         self.changed, self._touched = set[str](), set[ast.AST]()
-        self._held = Held(self, tree)
+        self._held = Aliases(self, tree)
 
     def _home(self, code: Foreign) -> Self | None:
         """What is known of the file in which a function or a class is written."""
@@ -63,11 +63,7 @@ class Changes(Idle):
         """Functions that begin where code does, which has a name of its own; none of a class."""
         every = (one for one in walk(self.tree) if isinstance(one, (*FUNCTIONS, ast.Lambda)))
         named = [one for one in every if getattr(one, "name", "<lambda>") == code.co_name]
-        return [
-            one
-            for one in named
-            if (head(one)[0] if isinstance(one, FUNCTIONS) else one.lineno) == code.co_firstlineno
-        ]
+        return [one for one in named if first_line(one) == code.co_firstlineno]
 
     def _touch(self, step: ast.AST, local: frozenset[str] = frozenset()) -> None:
         """Keep names of what a statement may change, also by the functions that it mentions."""

@@ -101,14 +101,14 @@ class Idle(Libraries):
         around = {name for one in every if isinstance(one, ast.Nonlocal) for name in one.names}
         for one in (one for one in walk(self.tree) if isinstance(one, FUNCTIONS) and body in walk(one)):
             self.defaults |= {(one, name) for name in around}
-        held = Held(self, body)
+        held = Aliases(self, body)
         for part in every:
             if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
                 self._changes(part, held.of(part), body)
             for what in self._changed(part, held):
                 self._changes(what, held.of(what), body, whole=True)
 
-    def _changed(self, node: ast.AST, held: Held) -> list[ast.expr]:
+    def _changed(self, node: ast.AST, held: Aliases) -> list[ast.expr]:
         """What a call changes in place: what its method is of, and what a library writes into."""
         what, found = (node.func, self._found(node.func)) if isinstance(node, ast.Call) else (None, None)
         if isinstance(what, ast.Attribute):
@@ -161,7 +161,7 @@ class Idle(Libraries):
         return found
 
 
-class Held:
+class Aliases:
     """What of a file's globals the names of one function may stand for, or for a part of.
 
     Parameters
@@ -195,9 +195,8 @@ class Held:
         """Names of globals that an expression may give, or a part of them: what a library makes is new."""
         if isinstance(node, ast.Name):
             there = self._file.scope.get(node.id)
-            changes = node.id in self._file.scope and (
-                isinstance(there, type) or not isinstance(there, FIXED)
-            )
+            fixed = isinstance(there, FIXED) and not isinstance(there, type)
+            changes = node.id in self._file.scope and not (fixed or _is_fixed(there))
             own = {node.id} if changes else set[str]()
             return self._names.get(node.id, own) | (own if self._also else set())
         if isinstance(node, ast.Call):
@@ -230,10 +229,15 @@ class Held:
         body = self._file._code.get(getattr(node.func, "id", ""))
         if not isinstance(body, FUNCTIONS) or body in self._asked:
             return made
-        inner = Held(self._file, body, self._asked)
+        inner = Aliases(self._file, body, self._asked)
         gives = set[str]().union(*map(inner.of, inner.returned))
         kept = set[str]() if isinstance(found, FIXED) else {body.name}  # as a cache does
         return (gives - {GIVEN}) | (made if GIVEN in gives else set()) | kept
+
+
+def _is_fixed(thing: Foreign) -> bool:
+    """Whether it is a tuple or a set that nobody can change, nor what is in it."""
+    return isinstance(thing, tuple | frozenset) and _is_flat(thing)
 
 
 def _is_flat(thing: Foreign) -> bool:

@@ -140,7 +140,7 @@ class Settled(Changes):
 
     def _heard(self, step: Foreign) -> bool:
         """Whether all is settled that a statement was heard to call, and that functions do which ran then."""
-        ran = functions_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ()
+        ran = functions_at(self.file, head(step)) if isinstance(step, ast.stmt) else ()
         return super()._heard(step) and all(map(self._of_code, ran))
 
     def _of_code(self, code: types.CodeType) -> bool:
@@ -194,7 +194,7 @@ class Settled(Changes):
                 kept |= {one.id for one in stored(step)}
                 if not (_is_plain(step) and self._leniently(step)):
                     self._touch(step)
-                    for code in functions_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ():
+                    for code in functions_at(self.file, head(step)) if isinstance(step, ast.stmt) else ():
                         self._touch_code(code)
             under, done = not settled or self._may_fail(step), not settled
         for part in parts:

@@ -71,7 +71,7 @@ class Libraries:
 
     def _heard(self, step: Foreign) -> bool:
         """Whether all is settled that a statement of the module was heard to call as it ran."""
-        known = calls_at(self.file, *head(step)) if isinstance(step, ast.stmt) else ()
+        known = calls_at(self.file, head(step)) if isinstance(step, ast.stmt) else ()
         left = [one for one in known if not self._allows(one)]
         return not left or all(self._allows(one, placing=one in _places(known)) for one in left)
 
@@ -172,13 +172,17 @@ def _named(what: Called) -> Foreign:
     return function
 
 
-def head(step: Foreign) -> tuple[int, int]:
-    """The lines of a statement that run as a whole: not those of statements in it."""
-    first = min([step.lineno, *(one.lineno for one in getattr(step, "decorator_list", ()))])
-    inner = [one.lineno for one in ast.walk(step) if isinstance(one, ast.stmt) and one is not step]
-    if isinstance(step, ast.ClassDef) or not inner:
-        return first, step.end_lineno
-    return first, max(step.lineno, min(inner) - 1)
+def head(step: Foreign) -> list[int]:
+    """The lines of a statement that are of no statement in it; of a class, all."""
+    inner = [one for one in walk(step) if isinstance(one, ast.stmt) and one is not step]
+    inner = [] if isinstance(step, ast.ClassDef) else inner
+    taken = {line for one in inner for line in range(first_line(one), (one.end_lineno or 0) + 1)}
+    return [n for n in range(first_line(step), step.end_lineno + 1) if n == step.lineno or n not in taken]
+
+
+def first_line(step: Foreign) -> int:
+    """Where a statement begins: with its decorators."""
+    return int(min([step.lineno, *(one.lineno for one in getattr(step, "decorator_list", ()))]))
 
 
 def root_of(node: ast.AST) -> ast.AST:
