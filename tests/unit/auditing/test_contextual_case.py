@@ -818,7 +818,7 @@ def test_a_rival_object_keeps_what_it_was_made_with():
         ({"better_than": "dp-se", "rival_parameters": 3}, "rival_parameters must be a mapping"),
         (
             {"better_than": "dp-se", "rival_parameters": {"bate": 1}},
-            "dp-se has no parameter bate; its parameters are",
+            "dp-se has no parameter bate; accepted: n_arms",
         ),
         ({"better_than": Episodes, "rival_parameters": {"bate": 1}}, "'bate' must be a parameter of"),
     ],

@@ -814,7 +814,7 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
-        "checked exactly; this broken variant leaks only in other runs (covered by the proof alone). "
+        "were checked exactly; this broken variant leaks only in other runs (covered by the proof alone). "
         "If the premises hold, epsilon is at most 1; but the tests of the premises missed this broken "
         "variant."
     )
