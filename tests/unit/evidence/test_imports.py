@@ -559,6 +559,11 @@ UNSWITCHED = {
         "    table = np.asarray([C['s']]) * 2\n    table[0] = 1.0",
         "C['s']",
     ),
+    "a list that it is given": (
+        "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()\n"
+        "def count(found=[]):\n    found.append(1)\n    found[0] = len(found)",
+        "C.s",
+    ),
     "numbers of a tuple": (
         "C = (2.0, 1.0)\ndef main(found):\n    for one in C:\n"
         "        found[one] = [one]\n        one.add(found)",

@@ -37,7 +37,7 @@ _NEW = (
     ast.Lambda,
 )  # what these give is new
 _COPIES = (dict, list, tuple, sorted, copy.copy)
-_SPACES = (globals, vars)
+_SPACES, _SETS = (globals, vars), (setattr, delattr)
 # Of a library: what gives what it is given, or a part.
 _PARTS = (*_COPIES, iter, next, reversed, enumerate, zip, map, filter, max, min, getattr, vars)
 
@@ -98,15 +98,19 @@ class Idle(Libraries):
         every = walk(body)
         declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
         self.names |= declared & {one.id for one in stored(body)}
-        around = {name for one in every if isinstance(one, ast.Nonlocal) for name in one.names}
+        inner = {
+            part for one in every if isinstance(one, FUNCTIONS) and one is not body for part in walk(one)
+        }
+        around = {n for one in every if isinstance(one, ast.Nonlocal) and one not in inner for n in one.names}
         for one in (one for one in walk(self.tree) if isinstance(one, FUNCTIONS) and body in walk(one)):
             self.defaults |= {(one, name) for name in around}
         held = Aliases(self, body)
         for part in every:
             if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
                 self._changes(part, held.of(part), body)
+            by_name = isinstance(part, ast.Call) and values.same(self._found(part.func), _SETS)
             for what in self._changed(part, held):
-                self._changes(what, held.of(what), body, whole=True)
+                self._changes(what, held.of(what), body, whole=by_name)
 
     def _changed(self, node: ast.AST, held: Aliases) -> list[ast.expr]:
         """What a call changes in place: what its method is of, and what a library writes into."""
@@ -119,7 +123,7 @@ class Idle(Libraries):
                 return [what.value]
         if found is None or not isinstance(node, ast.Call):
             return []
-        if values.same(found, (setattr, delattr)):
+        if values.same(found, _SETS):
             return node.args[:1]
         given = [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
         known = values.leaves_alone(found) or values.same(found, values.IN_FIRST)
@@ -127,6 +131,8 @@ class Idle(Libraries):
 
     def _changes(self, node: Foreign, held: Set[str], method: ast.AST, *, whole: bool = False) -> None:
         """Keep what may be changed: globals, and attributes of what a function is given, or all of it."""
+        if isinstance(node, ast.Subscript):  # which is no way to change a class
+            held = {name for name in held if not isinstance(self.scope.get(name), type)}
         while isinstance(node, ast.Subscript | ast.Starred):
             node = node.value
         owner = self.scope.get(getattr(getattr(node, "value", None), "id", ""))

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.core import pinned_source
-from verifiable_dp.core.asked import FAILED, OPENED, Called, calls_at, opening_at
+from verifiable_dp.core.asked import FAILED, OPENED, Called, calls_at, opening_at, was_heard
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.trees import tree_of, walk
@@ -40,6 +40,7 @@ _ANSWER = frozenset(
         *("queue", "_queue", "weakref", "_weakref", "struct", "_struct", "array", "hashlib", "_hashlib"),
     )
 )
+_OPENS = frozenset(("open", "read_text", "read_bytes"))
 _PLACED = frozenset(("pathlib", "posixpath", "ntpath", "genericpath"))
 _RESOLVES = frozenset(("resolve", "realpath", "_path_normpath"))  # which follow links alone
 _LOCKS = frozenset(("allocate_lock", "RLock"))
@@ -76,8 +77,10 @@ class Libraries:
         return not left or all(self._allows(one, placing=one in _places(known)) for one in left)
 
     def _opens(self, node: ast.Call) -> bool:
-        """Whether a call was heard to open a file."""
-        return (node.end_lineno, node.end_col_offset) in opening_at(self.file)
+        """Whether a call opens a file: as was heard, or, of a file that was not, by its name."""
+        if was_heard(self.file):
+            return (node.end_lineno, node.end_col_offset) in opening_at(self.file)
+        return getattr(node.func, "attr", getattr(node.func, "id", "")) in _OPENS
 
     def _allows(self, what: Called, *, placing: bool = False) -> bool:
         """Whether what a call gives follows from its arguments, or from files; leniently also from draws."""
