@@ -113,6 +113,6 @@ def instance(record: Record) -> str:
 def sampler(record: Record) -> str:
     """Whether the noise of the audit is that of production."""
     if record.target.kind == "algorithm":
-        drawn = "the audit used this package's seeded, ideal noise; a live session draws from OpenDP, "
+        drawn = "the audit used seeded, ideal noise; a live session draws from OpenDP, "
         return f"{drawn}{words.of_production(record) or 'which was not tested here'}"
     return "the audit used the target's own noise; we do not know whether production draws the same noise"

@@ -70,7 +70,7 @@ def _promise(record: Record) -> str:
             start += "Because all noise is normal," if claim.rho is not None else "Therefore,"
             end = " A different delta gives a different epsilon."
     return (
-        f"{start} changing {words.changed(record)} makes anything that can be seen in "
+        f"{start} changing {words.changed(record)} makes anything visible in "
         f"{words.seen(record)} at most {times} as likely{but} (epsilon {epsilon:.4g}{also}).{end}"
     )
 

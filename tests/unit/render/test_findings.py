@@ -444,7 +444,7 @@ def test_a_mechanism_has_data_and_outputs_and_no_actions():
         f"Epsilon 1 for {said}, against {who}. It names no unit of privacy."
     )
     promise = plainly.summary(Record.of(record))[0]
-    assert promise.startswith(f"The promise: {said} makes anything that can be seen in {seen} at most")
+    assert promise.startswith(f"The promise: {said} makes anything visible in {seen} at most")
     record["target"]["plays"] = "arms"
     assert "the actions and every noisy statistic" in promised.promise(Record.of(record))
 

@@ -56,7 +56,7 @@ def section(page):
         ("dp-robust-elimination-printed", "Regret was not measured."),
         (
             "dp-se",
-            "changing one reward of one round makes anything that can be seen in the actions and "
+            "changing one reward of one round makes anything visible in the actions and "
             "every noisy statistic at most 2.72 times as likely (epsilon 1).",
         ),
         (
@@ -70,7 +70,7 @@ def section(page):
         ("ucb1", "Sampling refuted the yardstick. Measured regret"),
         (
             "shuffled-linear",
-            "changing the rewards of one round (whichever action is played) makes anything that can be seen "
+            "changing the rewards of one round (whichever action is played) makes anything visible "
             "in each batch of reports in shuffled order at most 54.6 times as likely, apart from an added "
             "probability of at most 1e-06",
         ),
