@@ -2,13 +2,11 @@
 
 import contextlib
 import functools
-import json
 import os
 import site
 import sys
 import sysconfig
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from importlib import metadata
 from importlib.machinery import PathFinder
 
 Given = tuple[list[str], dict[str, str | None]]  # a path and variables, as a process was given them
@@ -155,6 +153,9 @@ def made_of_folders() -> frozenset[str]:
 
     Those of distributions whose installer noted a folder and that are not editable; not its own notes.
     """
+    import json  # not before the path is safe: a file beside a target may have the name of a module
+    from importlib import metadata
+
     found = set[str]()
     for one in metadata.distributions(path=sorted(_PACKAGES)):
         with contextlib.suppress(ValueError, AttributeError):  # what it noted has another form

@@ -1218,7 +1218,7 @@ def test_a_child_that_tells_nothing():
 
 def test_a_process_that_is_lost_before_it_is_ready(monkeypatch):
     def lost(pool):
-        raise process._LostError("ended with status 3")
+        raise process._LostError("ended with status 3", process._ENDED)
 
     monkeypatch.setattr(process._Pool, "_start", lost)
     pool = process._Pool(Exec("python -c pass"), {})
