@@ -94,7 +94,9 @@ REPORT = SimpleNamespace(
     verdict="not_refuted",
     regret_verdict="consistent",
     record={"declarations": {"unit": {}}, "digest": "", "provenance": {}},
-    parsed=SimpleNamespace(declarations={"unit": {}}, digest=""),
+    parsed=SimpleNamespace(
+        declarations={"unit": {}}, digest="", provenance=SimpleNamespace(target=SimpleNamespace(opened={}))
+    ),
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
     brief=lambda path, again="": f"summary {path}",
