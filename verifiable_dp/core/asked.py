@@ -33,19 +33,8 @@ _ENVIRONMENT, _OF_FUNCTION = "_Environ.", 0x01  # the flag of code whose names a
 _SYSTEM = frozenset(("posix", "nt", "time", "_socket", "_winapi"))
 _FILES = frozenset(
     (
-        *(
-            "open",
-            "read",
-            "close",
-            "fstat",
-            "lseek",
-            "fspath",
-            "fsencode",
-            "fsdecode",
-            "urandom",
-            "getrandom",
-        ),
-        "_path_normpath",
+        *("open", "read", "close", "fstat", "lseek", "fspath", "fsencode", "fsdecode"),
+        *("urandom", "getrandom", "_path_normpath"),
     )
 )
 _DRAWS = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
@@ -95,14 +84,16 @@ OPENED = Called("", "a file that is opened")
 
 
 class _Heard:
-    """By file and line of the statement: what was called, and which functions of the code have run."""
+    """By file and line of the statement: what was called, and which functions of the code have run.
+
+    Functions by their address, as equal code may lie in two files. Also which files were heard, and where in
+    them calls end that have opened files.
+    """
 
     called: ClassVar[dict[tuple[str, int], dict[Foreign, Called]]] = {}
-    running: ClassVar[
-        dict[tuple[str, int], dict[int, CodeType]]
-    ] = {}  # by address: equal code may lie in two files
+    running: ClassVar[dict[tuple[str, int], dict[int, CodeType]]] = {}
     files: ClassVar[set[str]] = set()
-    opened: ClassVar[dict[Foreign, Called]] = {}
+    opened: ClassVar[dict[str, set[tuple[int, int] | None]]] = {}
     opening: ClassVar[bool] = False
     hooked: ClassVar[bool] = False
 
@@ -124,7 +115,7 @@ def functions_run() -> list[CodeType]:
 
 def opening_at(file: str) -> set[tuple[int, int] | None]:
     """Where calls of a file end that have opened files: line and column."""
-    return {one.position for one in _Heard.opened.values() if one.code and one.code.co_filename == file}
+    return _Heard.opened.get(file, set())
 
 
 def functions_at(file: str, lines: Iterable[int]) -> list[CodeType]:
@@ -196,11 +187,12 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
     code = frame.f_code
     file = code.co_filename
     if event == "call":
-        if _is_theirs(file) and code.co_name == _TOP:
+        own = _is_theirs(file)
+        if own and code.co_name == _TOP:
             _Heard.files.add(file)
-        elif _is_theirs(file) and (place := _place(frame.f_back)):
+        elif own and (place := _place(frame.f_back)):
             _Heard.running.setdefault(place, {})[id(code)] = code
-        if _is_theirs(file) or file.startswith(_IMPORTS) or file == __file__ or _is_written(file):
+        if own or file.startswith(_IMPORTS) or file == __file__ or _is_written(file):
             return
         theirs, below = _by_code(frame.f_back)
         asks = file == _OS and code.co_qualname.startswith(_ENVIRONMENT)
@@ -228,8 +220,8 @@ def _opens(event: str, _: Foreign) -> None:
         theirs, _ = _by_code(sys._getframe(1))
         if theirs is not None:
             _note(theirs, OPENED, OPENED)
-            code, at = theirs.f_code, theirs.f_lasti
-            _Heard.opened[id(code), at] = OPENED._replace(code=code, at=at)
+            end = OPENED._replace(code=theirs.f_code, at=theirs.f_lasti).position
+            _Heard.opened.setdefault(theirs.f_code.co_filename, set()).add(end)
 
 
 def _importer(real: Foreign) -> Foreign:

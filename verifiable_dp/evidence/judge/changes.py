@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.idle import Aliases, Idle
+from verifiable_dp.evidence.judge.idle import SETS, Aliases, Idle
 from verifiable_dp.evidence.judge.libraries import (
     FIXED,
     FUNCTIONS,
@@ -27,8 +27,7 @@ from verifiable_dp.evidence.judge.libraries import (
 )
 from verifiable_dp.evidence.judge.trees import walk
 
-_SETS = (setattr, delattr)
-_REACHES, _SPACES = (exec, eval, *_SETS), (globals, locals, vars)
+_REACHES, _SPACES = (exec, eval, *SETS), (globals, locals, vars)
 _MOST = 10_000  # objects that are looked into
 
 
@@ -50,6 +49,10 @@ class Changes(Idle):
         self.others: Mapping[str, Changes] = others
         self.changed, self._touched = set[str](), set[ast.AST]()
         self._held = Aliases(self, tree)
+        self._written = dict[tuple[str, int], list[Foreign]]()
+        for one in (one for one in walk(tree) if isinstance(one, (*FUNCTIONS, ast.Lambda))):
+            place = getattr(one, "name", "<lambda>"), first_line(one)
+            self._written.setdefault(place, []).append(one)
 
     def _home(self, code: Foreign) -> Self | None:
         """What is known of the file in which a function or a class is written."""
@@ -61,9 +64,7 @@ class Changes(Idle):
 
     def _bodies(self, code: types.CodeType) -> list[Foreign]:
         """Functions that begin where code does, which has a name of its own; none of a class."""
-        every = (one for one in walk(self.tree) if isinstance(one, (*FUNCTIONS, ast.Lambda)))
-        named = [one for one in every if getattr(one, "name", "<lambda>") == code.co_name]
-        return [one for one in named if first_line(one) == code.co_firstlineno]
+        return self._written.get((code.co_name, code.co_firstlineno), [])
 
     def _touch(self, step: ast.AST, local: frozenset[str] = frozenset()) -> None:
         """Keep names of what a statement may change, also by the functions that it mentions."""
@@ -117,7 +118,7 @@ class Changes(Idle):
             if not (kept or (isinstance(owner, types.ModuleType) and self.of(owner) is None)):
                 self._change(what.value, local, whole=space and values.may_write(what.attr))
         if values.same(found, _REACHES):  # in a main block, too, where names are others
-            self._change(node.args[0] if values.same(found, _SETS) and node.args else node, local, whole=True)
+            self._change(node.args[0] if values.same(found, SETS) and node.args else node, local, whole=True)
         known = found is not None and self._of_a_library(found)
         for at, one in given:
             if not known or values.writes(found, at):

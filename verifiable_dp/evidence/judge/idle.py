@@ -28,16 +28,10 @@ _NAMED = (*FUNCTIONS, ast.ClassDef)
 GIVEN, ITSELF, ITS_CLASS = "(what it is given)", "(its object)", "(its class)"
 _OF_CALLERS = frozenset((GIVEN, ITSELF, ITS_CLASS))
 _REORDERS = frozenset(("sort", "reverse", "rotate"))
-_NEW = (
-    ast.Constant,
-    ast.Compare,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.JoinedStr,
-    ast.Lambda,
-)  # what these give is new
+# What these give is new.
+_NEW = (ast.Constant, ast.Compare, ast.BinOp, ast.UnaryOp, ast.JoinedStr, ast.Lambda)
 _COPIES = (dict, list, tuple, sorted, copy.copy)
-_SPACES, _SETS = (globals, vars), (setattr, delattr)
+_SPACES, SETS = (globals, vars), (setattr, delattr)
 # Of a library: what gives what it is given, or a part.
 _PARTS = (*_COPIES, iter, next, reversed, enumerate, zip, map, filter, max, min, getattr, vars)
 
@@ -58,6 +52,7 @@ class Idle(Libraries):
         self._code = {one.name: one for one in tree.body if isinstance(one, _NAMED)}
         self._methods = dict[str, list[ast.AST]]()
         self._class_of = dict[ast.AST, str]()
+        self._given_by = dict[ast.AST, Set[str]]()
         for kind in (one for one in walk(tree) if isinstance(one, ast.ClassDef)):
             for one in (one for one in kind.body if isinstance(one, FUNCTIONS)):
                 self._methods.setdefault(one.name, []).append(one)
@@ -84,6 +79,20 @@ class Idle(Libraries):
             if body not in ran and body.name not in called and body.name not in INITIAL:
                 self._switched(body)
 
+    def given_by(self, body: ast.AST) -> Set[str]:
+        """What a function of the file may return, or a part of it; as `Aliases.gives`.
+
+        Those of all functions follow from each other: they are found together, once.
+        """
+        if not self._given_by:
+            every = [one for one in self._code.values() if isinstance(one, FUNCTIONS)]
+            self._given_by, before = {one: frozenset[str]() for one in every}, None
+            while before != self._given_by:
+                before = dict(self._given_by)
+                for one in every:
+                    self._given_by[one] = Aliases(self, one).gives
+        return self._given_by[body]
+
     def _started(self, name: str) -> Iterator[ast.AST]:
         """What runs where this is called: functions and methods, or how an object of a class is made."""
         found = self._code.get(name)
@@ -108,7 +117,7 @@ class Idle(Libraries):
         for part in every:
             if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
                 self._changes(part, held.of(part), body)
-            by_name = isinstance(part, ast.Call) and values.same(self._found(part.func), _SETS)
+            by_name = isinstance(part, ast.Call) and values.same(self._found(part.func), SETS)
             for what in self._changed(part, held):
                 self._changes(what, held.of(what), body, whole=by_name)
 
@@ -123,7 +132,7 @@ class Idle(Libraries):
                 return [what.value]
         if found is None or not isinstance(node, ast.Call):
             return []
-        if values.same(found, _SETS):
+        if values.same(found, SETS):
             return node.args[:1]
         given = [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
         known = values.leaves_alone(found) or values.same(found, values.IN_FIRST)
@@ -175,16 +184,18 @@ class Aliases:
     file
         That the function is in.
     body
-        The function.
-    asked
-        Functions that are looked at already, as those that call this one.
+        The function, or the module: then, what its own names may stand for.
+
+    Attributes
+    ----------
+    gives
+        What the function returns, or a part of it.
     """
 
-    def __init__(self, file: Idle, body: Foreign, asked: Set[ast.AST] = frozenset()) -> None:
-        self._file, self._asked, every = file, asked | {body}, walk(body)
+    def __init__(self, file: Idle, body: Foreign) -> None:
+        self._file, every = file, walk(body)
         self._also = isinstance(body, ast.Module)  # whose names are globals themselves
         declared = {name for one in every if isinstance(one, ast.Global) for name in one.names}
-        self.returned = [one.value for one in every if isinstance(one, ast.Return | ast.Yield)]
         given = [one.arg for one in every if isinstance(one, ast.arg) and not self._also]
         local = {one.id for one in stored(body)} | {*given}
         self._names = {name: {GIVEN} if name in given else set[str]() for name in local - declared}
@@ -196,6 +207,8 @@ class Aliases:
             for target, value in pairs:
                 for name in target & self._names.keys():
                     self._names[name] |= self.of(value)
+        returned = (one.value for one in every if isinstance(one, ast.Return | ast.Yield))
+        self.gives = set[str]().union(*map(self.of, returned))
 
     def of(self, node: ast.AST | None) -> Set[str]:
         """Names of globals that an expression may give, or a part of them: what a library makes is new."""
@@ -233,10 +246,9 @@ class Aliases:
         if method == "copy" or values.same(found, _COPIES):
             made = {name for name in made if not _is_flat(self._file.scope.get(name))}
         body = self._file._code.get(getattr(node.func, "id", ""))
-        if not isinstance(body, FUNCTIONS) or body in self._asked:
+        if not isinstance(body, FUNCTIONS):
             return made
-        inner = Aliases(self._file, body, self._asked)
-        gives = set[str]().union(*map(inner.of, inner.returned))
+        gives = self._file.given_by(body)
         kept = set[str]() if isinstance(found, FIXED) else {body.name}  # as a cache does
         return (gives - {GIVEN}) | (made if GIVEN in gives else set()) | kept
 
