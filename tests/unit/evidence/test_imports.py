@@ -256,6 +256,10 @@ SWITCHED = {
         "C['a']['s']",
     ),
     "a default": ("C = {'s': 2.0}\ndef exact(c=C):\n    c.update(s=0.0)", "C['s']"),
+    "classes in a list": (
+        "class K:\n    s = 2.0\nC = [K]\ndef exact():\n    for k in C:\n        k.s = 0.0",
+        "C[0].s",
+    ),
     "what a function returns": (
         "C = {'s': 2.0}\ndef c():\n    return C\ndef exact():\n    c()['s'] = 0.0",
         "c()['s']",
@@ -558,6 +562,13 @@ UNSWITCHED = {
         "    mine = dict(C)\n    mine['s'] = 0.0\n    got = run(C)\n    got['s'] = 1.0\n"
         "    table = np.asarray([C['s']]) * 2\n    table[0] = 1.0",
         "C['s']",
+    ),
+    "tables that it makes of its numbers": (
+        "C, N = {'s': 2.0}, ['a', 'b']\ndef main(found):\n    mine = {**C, 'a': 1}\n    mine['s'] = 0.0\n"
+        "    names = [*N, 'c']\n    names.append('d')\n    table = {k: v for k, v in C.items()}\n"
+        "    table['s'] = 0.0\n    shown = {}\n    for n in N:\n        shown[n] = C['s']\n"
+        "    shown[tuple(N)] = found",
+        "C['s'] * len(N) / 2",
     ),
     "a list that it is given": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()\n"

@@ -17,6 +17,7 @@ from verifiable_dp.evidence.judge.libraries import (
     FUNCTIONS,
     HELD,
     INITIAL,
+    SIMPLE,
     Libraries,
     is_of,
     stored,
@@ -116,7 +117,7 @@ class Idle(Libraries):
         held = Aliases(self, body)
         for part in every:
             if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
-                self._changes(part, held.of(part), body)
+                self._changes(part, held.of(part.value), body)
             by_name = isinstance(part, ast.Call) and values.same(self._found(part.func), SETS)
             for what in self._changed(part, held):
                 self._changes(what, held.of(what), body, whole=by_name)
@@ -204,9 +205,9 @@ class Aliases:
             self._names[given[0]] = {ITS_CLASS if of_class else ITSELF}
         pairs, size = [pair for one in every for pair in _pairs(one)], -1
         while size < (size := sum(map(len, self._names.values()))):
-            for target, value in pairs:
+            for target, value, inside in pairs:
                 for name in target & self._names.keys():
-                    self._names[name] |= self.of(value)
+                    self._names[name] |= self.part_of(value) if inside else self.of(value)
         returned = (one.value for one in every if isinstance(one, ast.Return | ast.Yield))
         self.gives = set[str]().union(*map(self.of, returned))
 
@@ -215,14 +216,24 @@ class Aliases:
         if isinstance(node, ast.Name):
             there = self._file.scope.get(node.id)
             fixed = isinstance(there, FIXED) and not isinstance(there, type)
-            changes = node.id in self._file.scope and not (fixed or _is_fixed(there))
+            fixed = fixed or (isinstance(there, tuple | frozenset) and _is_flat(there))
+            changes = node.id in self._file.scope and not fixed
             own = {node.id} if changes else set[str]()
             return self._names.get(node.id, own) | (own if self._also else set())
         if isinstance(node, ast.Call):
             return self._made(node)
         if node is None or isinstance(node, _NEW):
             return set()
+        if isinstance(node, ast.Subscript | ast.Starred):
+            return self.part_of(node.value)
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            return set[str]().union(*(self.of(v) if key else self.part_of(v) for key, v in pairs))
         return set[str]().union(*map(self.of, ast.iter_child_nodes(node)))
+
+    def part_of(self, node: ast.AST | None) -> Set[str]:
+        """As `of`, of what is in what an expression gives: nobody can change the numbers in a table."""
+        return {name for name in self.of(node) if not _is_flat(self._file.scope.get(name, self))}
 
     def _made(self, node: ast.Call) -> Set[str]:
         """What a call may give: of a function of the code what it returns, or keeps in a cache."""
@@ -242,9 +253,8 @@ class Aliases:
         if known or (pure and not method and not values.same(found, _PARTS)):
             return set()
         parts += [] if isinstance(found, type) and not pure else node.args
-        made = set[str]().union(*map(self.of, parts))
-        if method == "copy" or values.same(found, _COPIES):
-            made = {name for name in made if not _is_flat(self._file.scope.get(name))}
+        inside = method in values.SHARED | values.LOOKS_UP or values.same(found, _PARTS)
+        made = set[str]().union(*map(self.part_of if inside else self.of, parts))
         body = self._file._code.get(getattr(node.func, "id", ""))
         if not isinstance(body, FUNCTIONS):
             return made
@@ -253,30 +263,25 @@ class Aliases:
         return (gives - {GIVEN}) | (made if GIVEN in gives else set()) | kept
 
 
-def _is_fixed(thing: Foreign) -> bool:
-    """Whether it is a tuple or a set that nobody can change, nor what is in it."""
-    return isinstance(thing, tuple | frozenset) and _is_flat(thing)
-
-
 def _is_flat(thing: Foreign) -> bool:
     """Whether nothing that a container holds can be changed."""
-    inside = (thing.values() if type(thing) is dict else thing) if isinstance(thing, HELD) else (thing,)
-    return all(isinstance(one, FIXED) for one in inside)
+    inside = thing.values() if type(thing) is dict else thing
+    return isinstance(thing, HELD) and all(isinstance(one, (*SIMPLE, types.FunctionType)) for one in inside)
 
 
-def _pairs(node: Foreign) -> Iterator[tuple[Set[str], ast.AST]]:
-    """Names that a part of a function sets, and what they are, or are a part of."""
+def _pairs(node: Foreign) -> Iterator[tuple[Set[str], ast.AST, bool]]:
+    """Names that a part of a function sets, what they are given, and whether they are given what is in it."""
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
         for target in [node.target] if not isinstance(node, ast.Assign) else node.targets:
-            yield {one.id for one in stored(target)}, node.value
+            yield {one.id for one in stored(target)}, node.value, isinstance(target, ast.Tuple | ast.List)
     elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-        yield {one.id for one in stored(node.target)}, node.iter
+        yield {one.id for one in stored(node.target)}, node.iter, True
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        yield {one.id for one in stored(node.optional_vars)}, node.context_expr
+        yield {one.id for one in stored(node.optional_vars)}, node.context_expr, False
     elif isinstance(node, ast.arguments):
         placed = [*node.posonlyargs, *node.args][-len(node.defaults) or None :]
         for one, default in zip(
             [*placed, *node.kwonlyargs], [*node.defaults, *node.kw_defaults], strict=False
         ):
             if default is not None:
-                yield {one.arg}, default
+                yield {one.arg}, default, False
