@@ -1106,6 +1106,6 @@ def test_what_others_see_of_code_is_not_chosen(target, observe):
     """Broken variant: it is dropped, so that a record claims something else than was asked."""
     more = {"n_arms": 2, "horizon": 4} if observe == "releases" else {}
     with pytest.raises(
-        InputError, match=r"observe must be (actions|releases) for a (bandit|mechanism) of your"
+        InputError, match=r"observe must be '(actions|releases)' for a (bandit|mechanism) of your"
     ):
         api.audit(target, **LIMITS, **more, observe=observe)

@@ -382,7 +382,7 @@ def test_with_a_key_nobody_else_can_edit_the_file(path):
     for restore in (ALGORITHM.restore, lambda path, key: vdp.restore(path, epsilon=1.0, key=key)):
         with restore(path, key=KEY) as session:
             assert session.rounds == 4
-    with pytest.raises(InputError, match="was saved with a key; give it"):
+    with pytest.raises(InputError, match="was saved with a key; pass the key"):
         ALGORITHM.restore(path)
     with pytest.raises(InputError, match="made with another key"):
         ALGORITHM.restore(path, key=KEY + b"x")

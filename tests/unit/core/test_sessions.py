@@ -252,7 +252,7 @@ def test_a_signal_while_a_batch_is_written_puts_nothing_under_an_older_state(pat
     with session.batch():
         feed(session, 3)
         monkeypatch.setattr(os, "fsync", interrupted)
-    assert "in the middle of" in said[1]
+    assert "being updated or saved" in said[1]
     shown = session.state.seen.tolist()
     session.close()
     with Blocks(60, 2).restore(path, noise=noise) as back:
@@ -591,8 +591,11 @@ def test_what_is_no_whole_number_is_refused(value):
 def test_the_stamps_before_a_state_are_a_list_of_whole_numbers():
     mark = {"generation": 3, "stamp": 9, "follows": [0, 5]}
     assert kept_session.mark(mark) == Stamped(3, 9, (0, 5))
-    for follows, words in ((5, "must be a list, got int"), ([5, -1], "must be a whole number, got -1")):
-        with pytest.raises(InputError, match=f"session: follows {words}"):
+    for follows, words in (
+        (5, "`follows` must be a list, got int"),
+        ([5, -1], "follows must be a whole number, got -1"),
+    ):
+        with pytest.raises(InputError, match=f"session: {words}"):
             kept_session.mark({**mark, "follows": follows})
 
 
