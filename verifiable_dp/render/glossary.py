@@ -22,7 +22,7 @@ def rows() -> list[tuple[str, str]]:
 
 def markdown() -> str:
     """The page of the documentation."""
-    head = "# Glossary\n\nEach word has one meaning, in these pages and in the program.\n\n"
+    head = "# Glossary\n\nEach word has one meaning, on these pages and in the program.\n\n"
     return (
         head
         + "| word | meaning |\n|---|---|\n"
