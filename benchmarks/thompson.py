@@ -128,8 +128,11 @@ def tables(record: Row) -> tuple[str, str]:
         ["mu of all draws in the median run, worse arm", *(f"{x:.1f}" for x in typical["worse arm"])],
         ["mu of all draws in the median run, better arm", *(f"{x:.1f}" for x in typical["better arm"])],
         ["epsilon of all draws, any rewards", *(f"{x['epsilon']:,.0f}" for x in record["all draws"])],
-        ["epsilon of actions, any rewards, at most", *most, *["–"] * (len(horizons) - len(most))],
-        *([f"epsilon of actions, {name}, at least", *(f"{x:.1f}" for x in least[name])] for name in least),
+        ["epsilon of actions, any rewards (upper bound)", *most, *["–"] * (len(horizons) - len(most))],
+        *(
+            [f"epsilon of actions, {name} (lower bound)", *(f"{x:.1f}" for x in least[name])]
+            for name in least
+        ),
     ]
     kept = [
         [f"`{row['name']}`", f"{row['mu']:.3g}", f"{row['regret']:,.0f} ± {row['error']:.1g}"]

@@ -36,10 +36,10 @@ MODULES = ("claims", "neighbours", "mechanisms", "noise", "environments", "popul
 HEAD = """\
 # API reference
 
-`make docs` generates this page from the docstrings; a test keeps it current. After `import verifiable_dp as
-vdp`, you can use the names in the first part. The modules in the second part are `vdp.claims` and so on;
-`help(vdp.noise.Seeded)`, for example, explains the parameters of one class. Anything that is not listed here
-may change without notice.
+`make docs` generates this page from the docstrings, and a test keeps it current. After `import verifiable_dp
+as vdp`, you can use the names in the first part. The second part lists modules, such as `vdp.claims`; to see
+the parameters of a class, call `help`, as in `help(vdp.noise.Seeded)`. Anything not listed here may change
+without notice.
 """
 WIDTH = 100
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)

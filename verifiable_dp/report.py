@@ -242,7 +242,7 @@ class Report:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per check: columns subject (privacy or regret), check, kind, verdict and words."""
+        """A row per check, with columns subject (privacy or regret), check, kind, verdict and words."""
         frames.needed()
         import pandas as pd
 
@@ -304,7 +304,7 @@ class Report:
         return cls(verify(path).record)
 
     def declare(self, declarations: str | os.PathLike[str] | Json) -> Report:
-        """Return the same report with these declarations instead of its own; the target's code is not run.
+        """Return the same report with these declarations instead, without running the target's code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again.
 
@@ -322,7 +322,7 @@ class Report:
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
 
     def with_kill_table(self, table: Json) -> Report:
-        """Return the same report with a valid kill table (audits of its broken variants); runs no code.
+        """Return the same report with a valid kill table (audits of its broken variants), running no code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
         nothing of the algorithm, or of this promise of it, changes nothing.
@@ -333,7 +333,7 @@ class Report:
         return Report(sealed({**self.record, "kill_table": found.as_dict()}))
 
     def line(self) -> str:
-        """One line: name, verdicts, the bounds of epsilon, and whether the audit was resumed."""
+        """One line: name, verdicts, bounds on epsilon, and whether the audit was resumed."""
         record = self.parsed
         parts = [f"target {named(self.name) + (' (as printed)' if self.printed else ''):<34}"]
         if record.audited:
@@ -355,7 +355,7 @@ class Report:
         return on_one_line("  ".join(parts))
 
     def brief(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """The first lines of `summary` for a terminal, at most six.
+        """The first lines of `summary`, at most six, for a terminal.
 
         The verdict, the finding to look at first with its place, what to do, the counterexample, the command
         that runs it again, and where the record is; in the room that is left, other findings and checks of

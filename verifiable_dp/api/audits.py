@@ -56,46 +56,47 @@ def audit(
 ) -> Report:
     """Test a privacy promise, and record the evidence.
 
-    Your own code runs in a child process, which is a copy of this one. Its changes do not affect this
-    process. If the code ends the child process, there is no verdict.
+    Your own code runs in a child process, a copy of this one, so its changes do not affect this process. If
+    the code ends the child process, there is no verdict.
 
     Parameters
     ----------
     target
         An algorithm (from `make`, or your own subclass of `Algorithm`), a catalogue name, a callable
-        `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)`,
-        `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
-        ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
+        `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)`, `release(data, size,
+        rng) -> (size, ...)` or `release_one(data, rng)`, the ``file.py:name`` or ``package.module:name`` of
+        any of these, or a program that exchanges JSON lines: `Exec("command")`.
     parameters
-        For a catalogue name: parameters to change, such as ``{"variant": "printed"}``; the auditor sets the
-        others. For your own code: parameters of its constructor or function, or keys of its configuration, by
-        name.
+        For a catalogue name, the parameters to change, such as ``{"variant": "printed"}``; the auditor sets
+        the others. For your own code, parameters of its constructor or function, or keys of its
+        configuration, by name.
     declarations
-        Path of a TOML file that describes the deployment (`verifiable-dp init` writes a template), or its
-        values. The record contains these values, marked as declared.
+        Path of a TOML file that describes the deployment (`verifiable-dp init` writes a template), or the
+        values themselves. The record contains them, marked as declared.
     checkpoint
-        File for finished steps: after an interruption, the same call continues from it. The file stays until
-        you remove it, so nothing is lost before you save the report. In a cage, we do not save steps for an
-        algorithm from another package, because its code would have to write the file.
+        File that stores finished steps: after an interruption, the same call continues from it. The file
+        stays until you remove it, so nothing is lost before you save the report. In a cage, we save no steps
+        for an algorithm from another package, because its code would have to write the file.
     in_process
-        Whether your own code runs in this process, for debugging; the record says so. The code also runs here
-        if a child process cannot be started safely; the record says why.
+        Whether your own code runs in this process, for debugging; the record says so. If we cannot start a
+        child process safely, the code also runs here, and the record says why.
     progress
         Called with a line of text at each stage.
     options
-        The promise, the inputs and how the promise is tested, by name: see `AuditOptions`.
+        The promise, the inputs and the tests, by name: see `AuditOptions`.
 
     Returns
     -------
     Report
-        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``; then `reason` says why: ``lead``
-        (evidence without proof), ``weak`` (only larger leaks would have been caught) or ``unsearched`` (no
-        input that we tried changed the output). Epsilon lies between `epsilon_lower` and `epsilon_upper`.
+        `verdict` is ``refuted``, ``not_refuted`` or ``inconclusive``; if ``inconclusive``, `reason` says
+        why: ``lead`` (evidence without proof), ``weak`` (only larger leaks would have been caught) or
+        ``unsearched`` (no input that we tried changed the output). Epsilon lies between `epsilon_lower` and
+        `epsilon_upper`.
 
     Raises
     ------
     InputError
-        If an argument is unusable; the message names it and what is accepted.
+        If an argument is unusable; the message names the argument and the accepted values.
     """
     given, cage = options.pop("request", None), options.pop("cage", "none")
     asked, written = _requested(target, parameters, declarations, options)

@@ -41,7 +41,7 @@ def restore(
     Parameters
     ----------
     path
-        The path that was given to `Session.save`.
+        The path that you passed to `Session.save`.
     epsilon, delta
         The promise that the session must have; epsilon is None for a baseline without a promise.
     noise, seeded, key, counter
@@ -56,7 +56,7 @@ def restore(
     Raises
     ------
     InputError
-        Like `Session.restore`; also if its algorithm is not in the catalogue, or promises something else.
+        As for `Session.restore`, or if the algorithm is not in the catalogue or makes another promise.
     """
     place = located("path", path)
     stored = statefile.read(place, files.content("session", place, MOST_BYTES), key)

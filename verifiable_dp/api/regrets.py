@@ -47,16 +47,16 @@ def check_regret(
 ) -> Report:
     """Test the regret theorems of a catalogue algorithm, or your own claims about any algorithm.
 
-    Without `bound`, `scaling` and `better_than` the claims are those of the catalogue algorithm's papers.
+    Without `bound`, `scaling` and `better_than`, the claims are those from the catalogue algorithm's papers.
 
     Parameters
     ----------
     target
-        An algorithm from `make`, or a catalogue name (if you give no claims, it gets the parameters of its
-        experiments). If you give claims, also a subclass of `Algorithm` or an instance of one, a class of
-        bandits (`select`/`update` and the like), `make(n_arms, horizon, **parameters)` that returns an
-        object of such a class, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or
-        ``file.py:name`` / ``package.module:name`` that names any of these.
+        An algorithm from `make`, or a catalogue name (without claims, we use the parameters of the
+        algorithm's experiments). With claims, also a subclass of `Algorithm` or an instance of one, a class
+        of bandits (`select`/`update` or similar methods), `make(n_arms, horizon, **parameters)` that returns
+        an object of this kind, `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng)`, or the
+        ``file.py:name`` or ``package.module:name`` of any of these.
     budget
         ``quick``, ``standard`` or ``thorough``.
     seed, workers, in_process
@@ -64,7 +64,7 @@ def check_regret(
     progress
         Called with a line of text at each stage.
     claims
-        Your own claims and the instances on which they are tested, by name: see `RegretOptions`.
+        Your own claims and the instances on which we test them, by name: see `RegretOptions`.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def check_regret(
     Raises
     ------
     InputError
-        If an argument is unusable (the message names it and what is accepted), or if you give no claims and
-        the algorithm has no auditor.
+        If an argument is unusable (the message names the argument and the accepted values), or if you give
+        no claims and the algorithm has no auditor.
     """
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
@@ -158,7 +158,7 @@ def simulate(
     Raises
     ------
     InputError
-        If an argument is out of range or the environment does not fit.
+        If an argument is out of range, or the environment does not fit the algorithm.
     """
     horizon, parameters = own.get("horizon"), own.get("parameters")
     if not isinstance(environment, Population) and not hasattr(environment, "gaps"):

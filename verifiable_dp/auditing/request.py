@@ -28,97 +28,98 @@ def _plain(record: DataclassInstance) -> JsonDict:
 
 
 class AuditOptions(TypedDict, total=False):
-    """Options of `audit`: the promise, the inputs, and how the promise is tested.
+    """Options of `audit`: the promise, the inputs and the tests.
 
     Attributes
     ----------
     epsilon, delta
-        The promise. A callable needs an epsilon, and its delta is 0 if None; an algorithm states both of
-        them.
+        The promise. A callable needs an epsilon, and its delta is 0 if None; an algorithm states both.
     n_arms, horizon
-        K and T; needed for `play` and `play_many`, where rewards are (T, K).
+        K and T; needed for `play` and `play_many`, which receive rewards of shape (T, K).
     contexts
-        For your own bandit that receives a context before it chooses: the dimension D, or ``(K, D)``, also
-        written ``"KxD"``, if each arm has one. The code is `play(contexts, rewards, rng)`, or a class whose
-        methods take a `context`. Neighbouring inputs differ in the context and the rewards of one user.
+        For your own bandit that receives a context before it chooses: the dimension D of the context, or
+        ``(K, D)``, also written ``"KxD"``, if each arm has its own context. The code is `play(contexts,
+        rewards, rng)`, or a class whose methods take a `context`. Neighbouring inputs differ in the context
+        and the rewards of one user.
     context_norm
         Largest Euclidean norm of a context; 1 if None.
     model
-        What the adversary sees: all actions (``central``, the default for your own code) or the noisy report
-        of every reward (``local``); with contexts also all actions except those of the user whose data change
+        What the adversary sees: all actions (``central``, the default for your own code), the noisy report
+        of every reward (``local``) or, with contexts, all actions except those of the user whose data change
         (``joint``, the default for the catalogue's algorithms).
     protects
-        With contexts: whether context and reward are protected (``context``, the default) or only the reward
-        (``reward``).
+        With contexts: ``context`` (the default) protects context and reward; ``reward`` protects only the
+        reward.
     reward
-        For your own code that generates its rewards itself: the function or method that returns a reward, as
+        If your own code generates its rewards: the function or method that returns a reward, as
         ``file.py:function`` or ``module:Class.method``. The audit supplies the rewards instead.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.
     observe
-        ``actions`` or ``releases``: what the adversary sees of an algorithm; None for what its proof covers.
+        What the adversary sees of an algorithm: ``actions`` or ``releases``; None for what its proof covers.
     pairs
-        Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, (left, right) data for
-        a mechanism.
+        Neighbouring inputs to use instead of searching: `TablePair`s for a bandit, pairs (left, right) of
+        data for a mechanism.
     budget
         ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each budget
-        stands for a number of runs. A number of seconds also limits the time, and each named budget has a
-        time limit for slow code. If a time limit makes the audit smaller, the record says so.
+        sets a number of runs. A number of seconds also limits the time, and each named budget has a time
+        limit for slow code. If a time limit makes the audit smaller, the record says so.
     runs
-        For your own code: total number of plays (for a mechanism, 150 draws per play); overrides the budget,
+        For your own code: total number of plays (for a mechanism, 150 draws per play). Overrides the budget;
         see docs/targets.md.
     timeout
-        Seconds that one run of your own code may take; 60 if None.
+        Time limit for one run of your own code, in seconds; 60 if None.
     seed
-        Whole number, 0 by default; with the plan in the record it determines every count.
+        Whole number, 0 by default. With the plan in the record, the seed determines every count.
     workers
-        Number of processes, 1 by default; results do not depend on it.
+        Number of processes, 1 by default. Results do not depend on this number.
     alpha
         Family-wise probability of refuting a promise that holds, 1e-6 by default.
     confidence
         Confidence of `epsilon_lower`, .95 by default.
     detect
-        Factor above 1; 2 by default. Without an upper bound, the verdict is ``not_refuted`` only if, with
-        probability .95, the audit would have refuted a true epsilon of this factor times the claim at the
-        tested event.
+        Factor above 1; 2 by default. Without an upper bound, ``not_refuted`` requires that the audit would
+        have refuted the claim, with probability .95, if the true epsilon at the tested event were this
+        factor times the claim.
     mutants
-        Whether to also test that the auditor of a catalogue algorithm catches its broken variants; True by
+        Whether to also test that the auditor of a catalogue algorithm catches the broken variants; True by
         default.
     sequential
-        Whether to take samples in growing batches until the evidence suffices or the budget is used up. This
-        refutes a badly broken claim early.
+        Whether to take samples in growing batches until the evidence suffices or the budget is used up. A
+        badly broken claim is then refuted early.
     numerics
-        Whether to also audit the floats that a mechanism's sampler returns: their last bits can tell inputs
-        apart unless the sampler prevents it. If False, we treat the noise as real numbers.
+        Whether to also audit the floats that a mechanism's sampler returns: unless the sampler prevents it,
+        their last bits can tell inputs apart. If False, we treat the noise as real numbers.
     own_neighbours
         Whether a mechanism that you name as text or as a command may supply the neighbouring data itself. If
-        so, its code decides which inputs we test it on.
+        so, the mechanism's own code decides which inputs we test.
     adjacency
-        For your own code: ``replace`` (one reward or entry of the data has any other value; the default for
-        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for a
-        mechanism, because its pairs of data determine the adjacency.
+        For your own code: ``replace`` (one reward or data entry takes any other value; the default for
+        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one reward or entry
+        becomes 0). None for a mechanism, because its pairs of data determine the adjacency.
     group
-        Size k of a group: audit what the promise about one reward implies for k rewards (k epsilon if delta
-        is 0, see `claims.group`), on inputs that differ in k rewards or, with `UserPair`s, in one user's
-        rewards.
+        Size k of a group: we audit the promise that the claim for one reward implies for k rewards (k
+        epsilon if delta is 0; see `claims.group`), on inputs that differ in k rewards or, with `UserPair`s,
+        in one user's rewards.
     epsilon_parameter
         Name of the constructor or function parameter that sets epsilon in your own code, if we do not
-        recognise it. It receives the claimed epsilon or, to measure power, a larger one.
+        recognise it. The parameter receives the claimed epsilon or, to measure power, a larger one.
     rho
         For a mechanism: a promise of rho-zCDP instead of epsilon, stated at `delta` (1e-5 if None).
     mu
-        For a mechanism: a promise of mu-GDP (Gaussian differential privacy); otherwise like `rho`.
+        For a mechanism: like `rho`, but a promise of mu-GDP (Gaussian differential privacy).
     curve
         Whether to also bound delta at many epsilons, and epsilon at many deltas; always done with `rho` or
         `mu`.
     request
-        File with the request, which is the question that the audit answers. If the file does not exist, we
-        write it before the target's code runs; if it does, we compare it with this call. The record always
-        contains a copy.
+        File with the request, the question that the audit answers. If the file does not exist, we write it
+        before the target's code runs; otherwise, we compare it with this call. The record always contains a
+        copy.
     cage
-        Isolation of a user's code on Linux: ``none`` (the default), ``best`` (as far as this system supports
-        it: no root rights, no network, no other processes, no files except its own temporary ones, and
-        limited processor time and memory; the record says which) or ``required``.
+        Isolation of your own code on Linux: ``none`` (the default), ``best`` or ``required``. As far as the
+        system supports it, the code has no root rights, no network, no other processes, no files except its
+        own temporary ones, and limited processor time and memory; the record says which limits apply.
+        ``required`` refuses to run without a cage.
     """
 
     epsilon: float | None

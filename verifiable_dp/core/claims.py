@@ -1,4 +1,4 @@
-"""Claims: the promises of papers, with their sources. Frozen values; nothing here computes with data."""
+"""Claims: the promises of papers, with their sources. All are frozen; nothing here computes with data."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ STATED_DELTA = 1e-5  # at which the epsilon of a promise of zCDP is stated where
 
 @dataclass(frozen=True)
 class PrivacyClaim:
-    """An (epsilon, delta) promise, or zero-concentrated differential privacy (zCDP) with parameter rho.
+    """A promise of (epsilon, delta), or of zero-concentrated differential privacy (zCDP) with parameter rho.
 
     Parameters
     ----------

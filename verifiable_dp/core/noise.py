@@ -2,7 +2,7 @@
 
 A mechanism never draws and adds noise itself: it passes a `Draw` with the exact value to a source, and the
 source returns the released value. A source is a function of the draw; a source that modifies another source
-wraps it. In this way, the same mechanism works for every use:
+wraps it. The same mechanism therefore works for every use:
 
 - `Seeded` simulates: noise is a pure function of (seed, path, run, slot), whatever the batch or worker;
 - `Recorder` records what a run releases and at which scale, and changes nothing;
@@ -59,7 +59,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Draw:
-    """What a mechanism asks of a source of noise, for n runs at once.
+    """A mechanism's request to a source of noise, for n runs at once.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ _FAR = 2.0**27  # scales at which values that are compared are cut off; floats a
 
 
 def grid(scale: float) -> int:
-    """The k of the grid 2^k for hidden noise of this scale: `_DIGITS` bits below the scale's first one."""
+    """The k of the grid 2^k for hidden noise of this scale: `_DIGITS` bits below the scale's leading bit."""
     return max(math.frexp(scale)[1] - 1 - _DIGITS, -1074)
 
 
@@ -243,7 +243,7 @@ def enlarged(draw: Draw) -> FloatArray:
 
 
 def described(noise: Noise) -> JsonDict:
-    """What a saved session stores about its source, as JSON values.
+    """What a saved session stores about its noise source, as JSON values.
 
     Draws are addressed, so that a `Seeded` source is its seed and path; a `Secure` one has nothing to keep,
     and any other one (kind ``given``) has to be given again.

@@ -433,7 +433,7 @@ class InHindsight(_Around):
 
 @dataclass(frozen=True)
 class Ordered(_Around):
-    """Users of another population in an order that is chosen against the bandit.
+    """Users of another population, in an order that is hard for the bandit.
 
     The order follows from contexts and means, never from rewards: rewards stay independent of each other.
 
@@ -477,7 +477,7 @@ class Ordered(_Around):
 
 
 def usual(name: str, n_arms: int, shape: tuple[int, ...]) -> Population:
-    """A population of `USUAL` with contexts of this shape and rewards in [0, 1]; its parameters never change.
+    """A population from `USUAL` with contexts of this shape and rewards in [0, 1]; its parameters are fixed.
 
     ``linear``: means linear in contexts with an intercept; ``logistic``: contexts on the sphere; ``types``:
     twice as many types as dimensions, with means anywhere; ``misleading``: the linear one in such an order.

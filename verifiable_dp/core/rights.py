@@ -45,7 +45,7 @@ _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 
 
 class BudgetError(InputError):
-    """A release would cost more than the algorithm promises; it was not shown."""
+    """A release would cost more than the algorithm promises; we did not show it."""
 
 
 class Counter(Protocol):
@@ -65,7 +65,7 @@ _LONGEST = 1 << 10  # bytes of a counter's file
 
 
 class FileCounter:
-    """A counter in its own file: keep it on a different disk from the sessions, and out of their backups.
+    """A counter in its own file. Keep it on a different disk from the sessions, and out of their backups.
 
     Parameters
     ----------

@@ -31,17 +31,17 @@ class Session:
     seed
         A whole number for a reproducible session; None draws secure noise through OpenDP.
     noise
-        A different source of noise to use instead.
+        A source of noise to use instead.
     path
-        File that stores the session; if None, it stays in memory until `save` names a file.
+        File that stores the session; if None, the session stays in memory until `save` names a file.
     key
-        A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
+        A secret of at least 16 bytes. Nobody without the key can restore the file, or change it unnoticed.
     counter
-        A counter outside the file; with it, we recognise and refuse older copies of the file; see
+        A counter outside the file, with which we recognise and refuse older copies of the file; see
         `rights.Counter`.
     tick
-        If above 0, `update` takes a whole multiple of this many seconds to return; if 0, it returns as soon
-        as it is done.
+        If above 0, `update` takes a whole multiple of this many seconds to return; if 0, `update` returns as
+        soon as it is done.
 
     Raises
     ------
@@ -51,21 +51,20 @@ class Session:
 
     Notes
     -----
-    **One session draws on its data.** Threads wait for each other. We refuse forked processes, copies and
-    pickles. A session with a file locks this file until `close` or the end of the process; each `update`
-    writes the new state, flushes it to disk and replaces the old one before anybody can see what was
-    released.
+    **One owner.** Threads wait for each other. We refuse forked processes, copies and pickles. A session
+    with a file locks this file until `close` or the end of the process; each `update` writes the new state,
+    flushes it to disk and replaces the old state before anybody can see what was released.
 
-    **Sums.** Neighbouring sums of floats can differ by more than the one reward that differs, because each
-    addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). Therefore, unless the noise is
-    seeded, we round each reward's share of a sum towards 0 to a multiple of 2^k, for the least k with T times
-    the algorithm's `contribution` at most 2^(52 + k). These sums are exact in any order, and rounding towards
-    0 does not push any value beyond its bounds, so the sensitivity is the same as for real numbers. A session
-    with a seed computes sums as simulations do.
+    **Sums.** If two inputs differ in one reward, their sums of floats can differ by more than that reward,
+    because each addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). Therefore, unless the
+    noise is seeded, we round each reward's share of a sum towards 0 to a multiple of 2^k, for the least k
+    with T times the algorithm's `contribution` at most 2^(52 + k). These sums are exact in any order, and
+    rounding towards 0 does not push any value beyond its bounds, so the sensitivity is the same as for real
+    numbers. A session with a seed computes sums as simulations do.
 
-    **Reports.** In the local and the shuffle model, each reward gets its noise when it arrives.
+    **Reports.** In the local and shuffle models, we add noise to each reward when it arrives.
 
-    **Budget.** Unless the noise is seeded, each release is checked against the claim before it is shown, see
+    **Budget.** Unless the noise is seeded, we check each release against the claim before we show it; see
     `meter`.
 
     Examples
@@ -108,12 +107,12 @@ class Session:
 
     @property
     def finished(self) -> bool:
-        """Whether the horizon is reached, or a stopping rule has halted."""
+        """Whether the horizon is reached, or the stopping rule has halted."""
         return int(self._now.query.rounds[0]) == 0
 
     @property
     def rounds(self) -> int:
-        """Rewards received so far."""
+        """Number of rewards received so far."""
         return self._now.rounds
 
     @property
@@ -122,7 +121,7 @@ class Session:
         return self._now.meter.spent if self._turns.metered else None
 
     def spending(self) -> list[tuple[int, float]]:
-        """The rounds so far and `spent`, at each increase of `spent` since the start or restore."""
+        """Number of rounds and `spent`, at each increase of `spent` since the start or restore."""
         return list(self._steps)
 
     def plot(self) -> Plot:
@@ -146,11 +145,11 @@ class Session:
 
     @property
     def generation(self) -> int:
-        """Number of states of the session that have been written to its file."""
+        """Number of session states written to the file."""
         return self._right.generation
 
     def select(self) -> int:
-        """Arm of the next round, from 0 to K - 1; the same until `update` is called.
+        """Arm of the next round, from 0 to K - 1; unchanged until you call `update`.
 
         Raises
         ------
@@ -216,7 +215,7 @@ class Session:
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[Self]:
-        """Write the states of several updates together: once at the end, and before each release is shown.
+        """Write the states of several updates together: before we show a release, and at the end.
 
         Threads wait for its end. Tasks of one thread do not: what they update meanwhile is part of it.
 
@@ -236,7 +235,7 @@ class Session:
                         self._commit(self._now, at_once=True)
 
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
-        """Store the session in a file that only its owner can read; from then on, each update writes it.
+        """Store the session in a file that only its owner can read; each later update writes the file.
 
         A session with a seed is written once, as it is, in the place of what lies there: such files can be
         copied and restored at will. They are for experiments only.
@@ -246,7 +245,7 @@ class Session:
         path
             Of the file. Its name may be no link, and it lies on a file system with locks.
         key
-            A secret of at least 16 bytes; nobody without it can restore the file, or change it unnoticed.
+            A secret of at least 16 bytes. Nobody without the key can restore the file or change it unnoticed.
 
         Raises
         ------

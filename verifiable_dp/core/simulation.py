@@ -239,7 +239,7 @@ def simulate(
     Raises
     ------
     InputError
-        If an argument is out of range or the environment does not fit.
+        If an argument is out of range, or the environment does not fit the algorithm.
     """
     runs = validate.integer("runs", runs, least=1)
     seed = validate.integer("seed", seed, least=0)

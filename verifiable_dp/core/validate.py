@@ -33,7 +33,7 @@ Numbers = Any  # type: ignore[explicit-any]  # a float or an array: formulas ser
 
 
 class InputError(ValueError):
-    """Unusable input: one line that names the argument and the accepted range."""
+    """Unusable input; the message names the argument and the accepted range, on one line."""
 
 
 _ALIASES = {"arms": "n_arms", "k": "n_arms", "t": "horizon", "rounds": "horizon", "set": "parameters"}

@@ -509,9 +509,9 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     given
         Path of the JSON file, or what `read` returned for it.
     rerun
-        A function that reruns the record and returns the new one (`api.rerun`). Counts of the two must be
+        A function that reruns the record and returns the new one (`api.rerun`). The counts in both must be
         equal, and other numbers as close as `first_difference` requires; provenance may differ. Without this
-        function, the target's code is neither run nor imported.
+        function, we neither run nor import the target's code.
 
     Raises
     ------

@@ -23,17 +23,16 @@ class Mutant:
     Parameters
     ----------
     name
-        Short, unique within the auditor, such as ``half noise``.
+        Short name, unique within the auditor, such as ``half noise``.
     fault
-        What is wrong with it, in a sentence.
+        The fault, in one sentence.
     make
         Makes the broken algorithm from the correct one, with the same parameters; `registry.mutants` has
         operators for this.
     breaks
         ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by
-        The check of regret that contradicts the mutant with budget ``mutant``; it must be in a claim's
-        `checks`.
+        The regret check that contradicts the mutant with budget ``mutant``; one of a claim's `checks`.
     bounding
         Whether the fault is in how one contribution is bounded, such as a missing truncation.
     """
@@ -85,7 +84,7 @@ class Auditor:
     algorithm
         The class; its `name` is the name in the catalogue.
     paper
-        How the paper is cited.
+        Citation of the paper.
     model
         Trust model: ``central``, ``local``, ``shuffle`` or ``none`` for a non-private baseline.
     instance
@@ -112,11 +111,11 @@ class Auditor:
         The printed listing: its expected verdict and changes; None if the class has only one variant.
     exact
         `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, one check per batch; it
-        replaces the black box if the claim is about ``shuffled`` reports. None if there is no such
-        computation.
+        replaces the black box if the claim is about ``shuffled`` reports. None if no exact computation
+        exists.
     worst_cost
         `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
-        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, because it
+        all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
         releases exact values.
     """
 
@@ -153,7 +152,7 @@ class Auditor:
         workers: int,
         only: Checking | None = None,
     ) -> Iterator[Check]:
-        """Yield the checks of the claims one after the other; a caller can stop early.
+        """Yield the checks of the claims one by one; a caller can stop early.
 
         Parameters
         ----------

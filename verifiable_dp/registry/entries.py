@@ -154,7 +154,7 @@ def make(name: str, /, **parameters: Given) -> Algorithm:
     Raises
     ------
     InputError
-        If the name or a parameter is unknown, a parameter is missing, or one is out of range.
+        If the name or a parameter is unknown, or a parameter is missing or out of range.
     """
     algorithm = auditor(name).algorithm
     try:
@@ -169,9 +169,9 @@ def make(name: str, /, **parameters: Given) -> Algorithm:
 
 
 def catalogue() -> pd.DataFrame:
-    """All registered algorithms: columns name, paper, model, claims.
+    """All registered algorithms, with columns name, paper, model and claims.
 
-    If an algorithm cannot be imported, its model is ``broken``, and its column ``paper`` gives the reason.
+    If an algorithm cannot be imported, its model is ``broken``, and the column ``paper`` gives the reason.
 
     Raises
     ------

@@ -210,7 +210,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "off by one depth",
-            "the budget is split among one release fewer than the number that a reward enters",
+            "the budget is split among one release too few",
             "scale",
             _unsplit(lambda entries: (entries - 1) / entries),
             _split,
@@ -242,7 +242,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "largest value bare",
-            "among the values that are released together, the largest gets no noise",
+            "the largest of the values that are released together gets no noise",
             "scale",
             _scaled(_not_largest),
             lambda found: asks_sums(found) and found.width > 1,
@@ -265,7 +265,7 @@ def _hidden_operators() -> list[Operator]:
     changes: list[tuple[str, str, Callable[[Draw, State], float]]] = [
         (
             "hidden noise x0.5",
-            "the noise of comparisons is half as large as the proof needs",
+            "the noise in comparisons is half as large as the proof needs",
             lambda draw, state: 0.5 if draw.hidden else 1.0,
         ),
         (

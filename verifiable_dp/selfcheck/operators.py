@@ -302,7 +302,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "lower side not truncated",
-            "only large rewards are truncated, not very negative ones",
+            "large rewards are truncated, but very negative ones are not",
             "truncation",
             _ask(lambda ask: Upper(ask.limit, ask.centre)),
             _truncates,

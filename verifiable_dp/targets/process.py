@@ -60,14 +60,14 @@ _ENDED = "it must go on reading until its input ends; start it by hand and give 
 
 @dataclass(frozen=True)
 class Exec:
-    """A command that is audited: a program in any language that speaks JSON lines.
+    """A command to audit: a program in any language that exchanges JSON lines.
 
     Parameters
     ----------
     command
-        Program and arguments, split as a shell would; no shell runs them.
+        Program and arguments, split as by a shell; no shell runs.
     timeout
-        Seconds that the answer to one request may take.
+        Time limit for the answer to one request, in seconds.
 
     Raises
     ------
@@ -96,7 +96,7 @@ class Exec:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that run: a program that is not installed, or what an interpreter is told to run.
+        """The files that run: a program that is not installed, or the files that an interpreter runs.
 
         Empty if that is unknown: another program, which is installed, may run any code, elsewhere, too.
         """
@@ -109,7 +109,7 @@ class Exec:
 
     @property
     def programs(self) -> dict[str, str]:
-        """SHA-256 of the other programs that the system starts for it, by `PROGRAM` and their names.
+        """SHA-256 of the other programs that the system starts for the command, by `PROGRAM` and name.
 
         Those are the first word's, and interpreters that scripts name, as they are found now.
         """

@@ -32,45 +32,48 @@ class RegretOptions(TypedDict, total=False):
     Attributes
     ----------
     bound
-        Claimed upper bound on the mean pseudo-regret at the horizon: a number, or
-        `bound(gaps, horizon, ...)` with gaps (K,); we pass `n_arms` and the algorithm's parameters to its
-        other parameters by name; or ``file.py:function``.
+        Claimed upper bound on the mean pseudo-regret at the horizon: a number, a function `bound(gaps,
+        horizon, ...)` with gaps (K,), or ``file.py:function``. Other parameters of the function receive
+        `n_arms` and the algorithm's parameters by name.
     scaling
-        Claimed rates, each with everything else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
-        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
-        the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
-        of T or K between 0 and 1 is a claim about the worst instance: we search for its gap at each T, unless
-        `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs that
-        you do not give.
+        Claimed rates, each with everything else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}``,
+        where ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T; ``"sqrt"`` and
+        ``"linear"`` mean the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with a margin (.15 by default).
+        An exponent of T or K between 0 and 1 is a claim about the worst instance: unless you set `gap`, we
+        search for the worst gap at each T. For any other rate over T, we use pilot runs to choose the gap,
+        the horizons and the runs that you do not set.
     environments
-        An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
-        for wide gaps, a near tie and equal gaps. If the bound is a function, None adds the instance on which
-        pilot runs come nearest to the bound: the last arm is best by .1 to .9 and, if the bound takes
-        epsilon, pilot runs try epsilons down to 1/256 of the given value. With contexts: a population of
-        `vdp.populations`, or several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by
-        default); rates are measured on the first.
+        For `bound` and `better_than`: one or more environments or lists of Bernoulli means; None for wide
+        gaps, a near tie and equal gaps. If the bound is a function, None adds the instance on which pilot
+        runs come nearest to the bound: the last arm is best by .1 to .9 and, if the bound takes epsilon,
+        pilot runs try epsilons down to 1/256 of the given value. With contexts: one or more populations from
+        `vdp.populations`, or ``linear`` (the default), ``logistic``, ``types`` or ``misleading``; we measure
+        rates on the first.
     contexts
-        Your own code receives contexts of this form, D or ``"KxD"``; not needed if a population is given.
+        Form of the contexts that your own code receives, D or ``"KxD"``; not needed if you give a
+        population.
     n_arms, horizon
-        K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. You may
-        leave out the horizon if the only claim is such a rate, and it is not about the worst instance.
+        K and T, needed for your own code; we measure rates over T from T/32 or T/8 to T. You can omit the
+        horizon if your only claim is a rate over T that is not about the worst instance.
     parameters
         Parameters of the algorithm, by name.
     runs
-        Runs per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs show the need.
+        Runs per point. If None, `budget` sets 64, 256 or 1024, or 4 times as many if pilot runs show the
+        need.
     beta
-        If given, the bound holds for each run with probability at least 1 - beta, instead of for the mean.
+        If set, we test that the bound holds for each run with probability at least 1 - beta, instead of for
+        the mean.
     gap
-        Gap of the instance on which rates are measured, in units of the range of rewards; .25 if None, or up
+        Gap of the instance on which we measure rates, in units of the range of rewards; .25 if None, or up
         to .9 if pilot runs show the need.
     values
-        Values at which rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
+        Values at which we measure rates, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
-        A rival, and the claim that its mean regret is at least `factor` (1 by default) times that of
-        `target`. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and those of
+        The claim that the mean regret of this rival is at least `factor` (1 by default) times the mean
+        regret of `target`. The rival gets the number of arms, horizon, beta and epsilon of `target`, and any
         `parameters` that it accepts.
     rival_parameters
-        Parameters of the rival that differ from those of `target`, by name.
+        Parameters of the rival that differ from `target`, by name.
     request, cage
         See `AuditOptions`.
     """

@@ -60,7 +60,7 @@ class Laplace:
 
 @dataclass(frozen=True)
 class Exact:
-    """Release q itself: what a non-private algorithm does. Its cost is infinite for any change of q."""
+    """Release q itself, as a non-private algorithm does. The cost is infinite for any change of q."""
 
     def cost(self, shift: float | None = None) -> float:
         """Privacy loss: 0 if q does not change, infinite otherwise."""

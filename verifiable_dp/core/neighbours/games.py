@@ -131,7 +131,7 @@ class ContextPair(Pair):
 
 
 class ContextGame(ContextPair):
-    """An adversary who sends the users of a run one by one, and chooses each according to the actions so far.
+    """An adversary that sends the users of a run one by one, choosing each based on the actions so far.
 
     The two worlds differ in the user of one round. That user's own action is not seen where the model is
     joint. `left` and `right` are the users if nobody reacted.

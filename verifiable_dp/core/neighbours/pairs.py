@@ -349,7 +349,7 @@ def neighbour(
     values: tuple[float, float],
     bounds: tuple[float, float],
 ) -> TablePair | GroupPair:
-    """Neighbouring tables around `table`, which is not changed, under one of `units.ADJACENCIES`.
+    """Tables that neighbour `table` under one of `units.ADJACENCIES`; `table` is not changed.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ def contexts(
 def interactive(
     *, n_arms: int, horizon: int, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> SearchStrategy[InteractivePair]:
-    """Strategy for `InteractivePair`: a built-in adversary, any challenge round, in either direction.
+    """Strategy for `InteractivePair`: a built-in adversary, any challenge round, either direction.
 
     Of the kind ``learnt`` the weights are drawn. Shrinks to an adversary that flatters arm 0.
     """
