@@ -57,18 +57,18 @@ class FindingRule:
 RULES = {
     FindingCode.REFUTED: FindingRule(
         "error",
-        "The differential-privacy claim is refuted by a counterexample that can be run again.",
+        "A reproducible counterexample refutes the differential-privacy claim.",
         "run the counterexample again, fix the code, or claim an epsilon that it keeps, then audit again",
     ),
     FindingCode.RAW_DATA: FindingRule(
         "warning",
-        "Raw data decides something before any noise.",
+        "Raw data influences a decision before any noise.",
         "decide from released values only, or add noise to what decides here and release it",
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim, according to the bound that their noise gives.",
-        "raise the scale of the noise, release less often, or clip what one reward can change",
+        "The releases cost more than the privacy claim allows, according to the bound from their noise.",
+        "increase the noise scale, release less often, or limit how much one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
         "note",
@@ -78,18 +78,18 @@ RULES = {
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
-        "The audit could neither refute the privacy claim nor show enough in its favour.",
+        "The audit neither refuted the privacy claim nor found enough evidence for it.",
         "try a larger --budget or a smaller instance, which makes the tests sharper; only an upper bound "
         "excludes leaks (DP201 says why there is none); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
         "warning",
-        "No violation of the privacy claim was found, but a large one could have been missed.",
+        "The audit found no violation of the privacy claim, but could have missed a large one.",
         "try a larger --budget, or a smaller instance, on which weak noise shows sooner",
     ),
     FindingCode.MISSED: FindingRule(
         "warning",
-        "A broken variant that the audit has to catch was not caught.",
+        "The audit missed a broken variant that it has to catch.",
         "try a larger --budget",
     ),
     FindingCode.SHORT: FindingRule(
