@@ -68,6 +68,16 @@ class _Command(click.Command):
         super().__init__(*given, **more)
         self.section, self.examples = section, examples
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; an empty value is refused, as it would switch off what the option asks for."""
+        typed = {} if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])[0]
+        for one in self.get_params(ctx):
+            given = typed.get(str(one.name))
+            if "" in (given if isinstance(given, list | tuple) else [given]):
+                name = one.opts[-1] if isinstance(one, click.Option) else one.human_readable_name
+                raise click.UsageError(f"{name} must not be empty; give a value, or leave it out")
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """As click's, under the headings of the options."""
         found: dict[str, list[tuple[str, str]]] = {}

@@ -649,6 +649,22 @@ def test_every_command_is_here():
     assert all(isinstance(p, click.Option | click.Argument) for c in main.commands.values() for p in c.params)
 
 
+def test_an_empty_value_is_refused():
+    """A variable that a job lacks must not switch off what was asked (`--commit "$CI_COMMIT_SHA"`).
+
+    Broken variant: `--commit ""` accepts the record of any commit, with exit status 0.
+    """
+    tried = 0
+    for command in main.commands.values():
+        for one in command.params:
+            if not getattr(one, "is_flag", False):
+                words = [one.opts[-1], ""] if isinstance(one, click.Option) else [""]
+                with pytest.raises(click.UsageError, match="must not be empty"):
+                    command.make_context(command.name, words)
+                tried += 1
+    assert tried > 100
+
+
 @pytest.mark.parametrize(("verdict", "status"), [("not_refuted", 0), ("refuted", 1), ("inconclusive", 3)])
 def test_the_status_of_an_audit_is_its_verdict(verdict, status, replaced, holding, tmp_path):
     replaced.put(api, "audit", SimpleNamespace(**{**vars(REPORT), "decision": decided(privacy=verdict)}))
