@@ -14,7 +14,7 @@ _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
 _SHARPER = "try a larger --budget or a smaller instance, which makes the tests sharper; -v shows the evidence"
 _ABOVE = f"claim an epsilon that is not below the upper bound, or raise the scale of the noise; or {_SHARPER}"
 _FEWER_PATHS = (
-    "let no branch, loop or index depend on data or draws, so that all runs take one path "
+    "let no branch, loop or index depend on data or draws, so all runs take one path "
     "(docs/upper-bounds.md), or require less"
 )
 _REPORT = (
