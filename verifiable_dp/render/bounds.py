@@ -119,8 +119,8 @@ def _seen(record: Record) -> str:
         exact = exact if here else "we computed that loss in a run that the record does not contain"
     elif other and not here:
         exact = (
-            f"we computed a loss of {digits(abs(float(kept[0].loss or 0.0)))} on another instance of the same "
-            f"code ({settings(other, record)}), {digits(least / claim)} times what that instance claims"
+            f"we computed a loss of {digits(abs(float(kept[0].loss or 0.0)))} on another instance of the "
+            f"same code ({settings(other, record)}), {digits(least / claim)} times what that instance claims"
         )
     if limit[0] <= least:
         return exact

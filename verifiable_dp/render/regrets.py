@@ -64,7 +64,9 @@ def sentence(record: Record) -> str:
         said.append(f"{many(len(vacuous), 'more check')} cannot fail {short} and {do} not count")
     if count := loose(record):
         are = "is" if count == 1 else "are"
-        said.append(f"{many(count, 'check')} {are} coarse: {limits.LOOSE:g} times the measured value would pass")
+        said.append(
+            f"{many(count, 'check')} {are} coarse: {limits.LOOSE:g} times the measured value would pass"
+        )
     return f"{'. '.join(map(capital, said))}."
 
 

@@ -186,10 +186,9 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "25 of 25 checks on regret that can fail and 3 of 3 on lemmas agree with the stated bounds (6 of these 7 "
-        "are partly our own). 1 more check "
-        "cannot fail below 9.2e+07 rounds and does not count. 8 checks are coarse: 10 times the measured value "
-        "would pass."
+        "25 of 25 checks on regret that can fail and 3 of 3 on lemmas agree with the stated bounds (6 of "
+        "these 7 are partly our own). 1 more check cannot fail below 9.2e+07 rounds and does not count. 8 "
+        "checks are coarse: 10 times the measured value would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
