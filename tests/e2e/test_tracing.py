@@ -141,7 +141,7 @@ def costly_releases_are_named_in_all_forms(folder, out):
 
 def test_a_leak_has_a_page_with_its_way_and_its_budget(leaking):
     record, page, folder = leaking
-    for words in ("Cost that the reward of each round pays", "Lower bounds on epsilon"):
+    for words in ("Cost of the reward of each round", "Lower bounds on epsilon"):
         assert f'aria-label="{words}' in page
     text = text_of(page)
     for words in ("From reward to release to action", "Raw rewards decide which position is chosen, once"):

@@ -250,7 +250,7 @@ def _delta(record: Reviewed) -> Assessment:
         )
         return _if_held(record, "stated", note, f"/claim/{name}", "/claim/delta")
     if delta == 0:
-        note = "delta is 0: no probability of failure"
+        note = "delta 0 allows no probability of failure"
         return _if_held(record, "stated", note, "/claim/delta")
     too_large = _too_large(delta, n)
     if too_large:

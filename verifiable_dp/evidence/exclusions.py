@@ -151,7 +151,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
     Left.DATA_SIZES: lambda values: (
-        f"data of sizes other than those that we ran ({one_of(values['sizes'])} entries); in our data, the "
+        f"data of sizes other than those that we used ({one_of(values['sizes'])} entries); in our data, the "
         "entry that is added, removed or changed has a unique value or the same value as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (

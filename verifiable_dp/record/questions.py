@@ -200,7 +200,7 @@ QUESTIONS = (
         "world_0 = [[0.0, 1.0], [0.0, 0.0]], world_1 = [[0.0, 1.0], [1.0, 0.0]] }]",
         "c",
         worth.worlds,
-        "Worlds in numbers (a list of rewards, or a row for each round) are checked to be neighbours.",
+        "We check that worlds given as numbers (a list of rewards, or a row for each round) are neighbours.",
     ),
     Question(
         "contribution.max_rounds_per_user",
@@ -336,7 +336,7 @@ QUESTIONS = (
         "1",
         "b",
         worth.kept,
-        "1000000 means for ever.",
+        "1000000 means forever.",
     ),
     Question(
         "data_minimisation.statement",
@@ -404,7 +404,7 @@ QUESTIONS = (
     Question(
         "administrative.tier",
         "tier",
-        "What is its tier in a registry, 1 to 3?",
+        "What is the report's tier in a registry, 1 to 3?",
         _count(1, 3),
         "1",
         "",

@@ -54,9 +54,9 @@ def is_printed(record: Record) -> bool:
 
 _CHECK = (  # what `verify` does with a record, and what it does not notice
     "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
-    "of the target's code; with --rerun, it runs the audit again and compares the counts. Neither notices a "
-    "fault in this tool, a false untested assumption, or different code in production. An "
-    "editor can also write a new digest; then only --rerun exposes changed counts{}, and only a signature "
+    "of the target's code; with --rerun, it runs the audit again and compares the counts. Neither detects a "
+    "fault in this tool, a false untested assumption, or different code in production. Anyone can "
+    "also write a new digest; then only --rerun exposes changed counts{}, and only a signature "
     "exposes changed words, dates and declarations."
 )
 _SUITE = (
@@ -73,10 +73,10 @@ def check(record: Record) -> str:
 
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
-    printed = "the algorithm as printed; the errata say what the default variant corrects, which"
+    printed = "the algorithm as printed; the faults that the default variant corrects (see the errata)"
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
-        Role.PRINTED: f"{printed} {'may be' if record.verdict == 'refuted' else 'need not be'} a leak",
+        Role.PRINTED: f"{printed} {'may be' if record.verdict == 'refuted' else 'need not be'} leaks",
     }.get(record.target.role)
     return "; ".join(filter(None, (said, record.target.note, unbounded(record))))
 
@@ -138,7 +138,7 @@ def verdict(record: Record, brief: bool = False) -> str:
             f"expected. Epsilon is at least {digits(least(record))}."
         )
     if record.verdict == "refuted":
-        apart = " The listing was audited as printed." if is_printed(record) else ""
+        apart = " We audited the listing as printed." if is_printed(record) else ""
         return (
             f"The claim of {promised(record)} is refuted: {broken(record)}. The counterexample "
             f"can be run again.{apart}"

@@ -83,7 +83,7 @@ def _within(claim: Claim, entries: int, rounds: int, where: str) -> tuple[bool |
     if differ > size:
         return False, f"{where}; {covers}"
     if claim.relation and claim.relation.kind == "user":
-        return None, f"{where}; {covers}, if they are one user's, which the numbers do not say"
+        return None, f"{where}; {covers}, if they are one user's, which the numbers do not show"
     return True, f"{where}; {covers}"
 
 

@@ -135,7 +135,7 @@ def actors(value: JsonValue, record: Record) -> Judged:
         return HOLE, "the central model needs a trusted curator, and no actor is trusted"
     apart = [actor["role"] for actor in value if not actor["trusted"]]
     if apart and lookup(record.declared, READERS) is None:
-        return OPEN, f"it is not declared whether {apart[0]} reads raw data; answer {READERS}, too"
+        return OPEN, f"it is not declared whether {apart[0]} reads raw data; also answer {READERS}"
     return OK, "it does not contradict the promise"
 
 

@@ -7,14 +7,14 @@ from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
 
 _TWO_WAYS = (
-    ", so the search may find an event that happens in only some runs; if it finds none, audit a longer "
-    "--horizon, or other --bounds or data"
+    ", so the search may find an event that happens in only some runs; if it finds none, audit with a "
+    "longer --horizon, or with other --bounds or data"
 )
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
 _SHARPER = "try a larger --budget or a smaller instance, which makes the tests sharper; -v shows the evidence"
 _ABOVE = f"claim an epsilon that is not below the upper bound, or raise the scale of the noise; or {_SHARPER}"
 _FEWER_PATHS = (
-    "let no branch, loop or index follow data or draws, so that all runs take one path "
+    "let no branch, loop or index depend on data or draws, so all runs take one path "
     "(docs/upper-bounds.md), or require less"
 )
 _REPORT = (

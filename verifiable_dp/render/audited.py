@@ -41,7 +41,7 @@ def rows(record: Reviewed, signature: SignatureState | None) -> list[tuple[str, 
 
 # What no audit that runs code can exclude.
 _TRUST = (
-    "assumed not to deceive: hostile code could make up its counts, or behave differently when it is watched"
+    "we assume that it does not deceive: hostile code could invent its counts, or act differently if watched"
 )
 
 

@@ -116,11 +116,11 @@ def _seen(record: Record) -> str:
     here = _here(record)
     exact = "a replayed run of this instance has exactly that loss"
     if not kept:
-        exact = exact if here else "that loss was computed in a run that the record does not keep"
+        exact = exact if here else "we computed that loss in a run that the record does not contain"
     elif other and not here:
         exact = (
-            f"a loss of {digits(abs(float(kept[0].loss or 0.0)))} was computed on another instance of the "
-            f"same code ({settings(other, record)}), {digits(least / claim)} times what that one claims"
+            f"we computed a loss of {digits(abs(float(kept[0].loss or 0.0)))} on another instance of the "
+            f"same code ({settings(other, record)}), {digits(least / claim)} times what that instance claims"
         )
     if limit[0] <= least:
         return exact
@@ -157,7 +157,7 @@ def _unbounded(record: Record) -> str:
     for check in record.of_kind("upper_bound"):
         if record.epsilon_upper is None:
             most = digits(check.result["epsilon_upper"])
-            return f"An upper bound of {most} was computed. {uncounted(record, check)}"
+            return f"We computed an upper bound of {most}. {uncounted(record, check)}"
     return "There is no upper bound; other inputs may show more."
 
 

@@ -118,7 +118,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
     if not record.checks:
-        return "Audit privacy, too: this record says nothing about it."
+        return "Also audit privacy; this record says nothing about it."
     if words.is_baseline(record):
         return "Do not use this baseline on data that need privacy: it promises none, and it has none."
     if record.verdict == "refuted":
@@ -129,7 +129,7 @@ def following(record: Reviewed, brief: bool = False, terse: int = 0) -> str:
     if record.verdict == "inconclusive":
         helps = advice.undecided(record, brief=brief)
         more = f"Audit again with more runs ({advice.more_runs(record)}) or named pairs of inputs"
-        more = f"{capital(helps)}." if helps else f"{more}; they sharpen the test, and give no upper bound."
+        more = f"{capital(helps)}." if helps else f"{more}; this sharpens the test but gives no upper bound."
         if (ended := record.unbounded) and ended.file:
             at = f"{ended.file}:{ended.line}" if ended.line else ended.file
             first = f"First obstacle to an upper bound: {at} ({ended.what})"

@@ -106,8 +106,8 @@ def _actor(actor: Json) -> str:
 
 def _floats(record: Record) -> str:
     if record.provenance.idealized_numerics:
-        return "noise was audited as idealised real numbers, so its floating-point sampler is not covered"
-    return "the floats of its sampler were audited, too"
+        return "the audit treats noise as ideal real numbers, so it does not cover the floating-point sampler"
+    return "the audit also covers the floats of the sampler"
 
 
 def _todo(hint: str) -> Markup:

@@ -37,7 +37,7 @@ def summary(record: Record) -> list[str]:
         other = f" The checks used {private}." if private else ""
         if not private and parameters.differing(record):
             other = " It was not measured with the audited parameters."
-        found = "keeps bounds that we fitted and did not prove" if regrets.chosen(record) else _REGRET[regret]
+        found = "meets bounds that we fitted but did not prove" if regrets.chosen(record) else _REGRET[regret]
         sentences.append(f"{_MEASURED[words.measured(record)]} {found}.{other}")
     if record.checks and not (record.mutants or record.kill_table):
         less, others = (

@@ -32,13 +32,13 @@ def prices(record: Record, *, narrow: bool = False) -> str | None:
 def missing(record: Record) -> str:
     """Why a page among others has no line of regret against epsilon; empty of users' code."""
     if words.is_baseline(record):
-        return "It promises no privacy, so there is no epsilon to plot its cost against."
+        return "This target promises no privacy, so there is no epsilon to plot its cost against."
     if not words.promises(record) or record.target.kind != "algorithm":
         return ""
     if words.is_stream(record):
-        return "It chooses no arms, so it has no regret."
+        return "This target chooses no arms, so it has no regret."
     if not record.target.parameters.keys() & AXES:
-        return "Its promise follows from other parameters, so there is no epsilon to plot regret against."
+        return "This promise follows from other parameters, so there is no epsilon to plot regret against."
     return "No study next to this record shows its regret against epsilon."
 
 

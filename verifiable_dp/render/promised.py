@@ -123,7 +123,7 @@ def of_rounds(row: Json, what: str, which: str) -> str:
         whose = f"{person}for a person with {row['rounds']} ({which})"
         return f"{whose} this conversion gives no guarantee: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    less = f"is protected less, with epsilon {digits(row['epsilon'])}{delta}"
+    less = f"has less protection: epsilon {digits(row['epsilon'])}{delta}"
     return f"{person}a person with {row['rounds']} {what.lower()} ({which}) {less}"
 
 

@@ -61,10 +61,12 @@ def sentence(record: Record) -> str:
         below = [float(c.statistics["least_horizon"]) for c in vacuous if c.statistics.get("least_horizon")]
         short = f"below {min(below):.2g} rounds" if below else "at this size"
         do = "does" if len(vacuous) == 1 else "do"
-        said.append(f"{len(vacuous)} more cannot fail {short} and {do} not count")
+        said.append(f"{many(len(vacuous), 'more check')} cannot fail {short} and {do} not count")
     if count := loose(record):
         are = "is" if count == 1 else "are"
-        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times the measured value would pass")
+        said.append(
+            f"{many(count, 'check')} {are} coarse: {limits.LOOSE:g} times the measured value would pass"
+        )
     return f"{'. '.join(map(capital, said))}."
 
 
@@ -79,7 +81,7 @@ def _bounds(record: Record) -> str:
     if all(derived) and derived:
         return "our bounds"
     are = "is" if sum(derived) == 1 else "are"
-    ours = f"the stated bounds ({sum(derived)} of {len(derived)} {are} partly our own)"
+    ours = f"the stated bounds ({sum(derived)} of these {len(derived)} {are} partly our own)"
     return ours if any(derived) else _THEOREMS
 
 
@@ -104,9 +106,9 @@ def agreeing(record: Record, bounds: str = "") -> str:
     one = len(parts) == 1 and sum(c.verdict == "consistent" for c in lemmas or others) == 1
     said = [f"{' and '.join(parts)} agree{'s' if one else ''}{bounds}"] if parts else []
     if fits:
-        keep = "keeps" if sum(c.verdict == "consistent" for c in fits) == 1 else "keep"
+        keep = "meets" if sum(c.verdict == "consistent" for c in fits) == 1 else "meet"
         which = "" if parts else which
-        said.append(f"{_agree(fits, not parts)}{which} {keep} a bound that we fitted and did not prove")
+        said.append(f"{_agree(fits, not parts)}{which} {keep} a bound that we fitted but did not prove")
     apart = _of_another(record, able)
     return f"{'; '.join(said)}{f', {apart}' if apart else ''}"
 

@@ -122,7 +122,7 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
         if seen is None or float(seen) == math.inf or conclude.constant(record.checks):
             return "We know of no leak, however large, that the tests would catch."
         return (
-            f"The test that was made would catch a loss of {digits(seen)}{_times(seen, claim)} at its event "
+            f"The test would catch a loss of {digits(seen)}{_times(seen, claim)} at its event "
             "with 95 % probability."
         )
     least = float(power.smallest_epsilon)

@@ -101,11 +101,11 @@ def placed(example: Json) -> str:
         return f"{words} The whole run was recorded and replayed."
     rounds = seen_rounds(example, horizon)
     if rounds:
-        return f"{words} The event looks at rounds {rounds[0]} to {rounds[1]} (bar below)."
+        return f"{words} The event depends on rounds {rounds[0]} to {rounds[1]} (bar below)."
     if (found := example.get("looks_at")) and found["what"] == "block":
         blocks = f"blocks 1 to {found['last']}"
-        return f"{words} The event looks at {blocks}, whose rounds differ from run to run."
-    return f"{words} The event looks at the final output."
+        return f"{words} The event depends on {blocks}, whose rounds differ from run to run."
+    return f"{words} The event depends on the final output."
 
 
 def _changed(pair: Json) -> tuple[int, int, float, float] | None:

@@ -243,7 +243,7 @@ def test_all_renderings_show_them(report):
         assert words in page
     for words in ("theorem: price", "theorem: floors", "at epsilon = 1", "contradicted"):
         assert words in text
-    assert "theorem: price: Regret with privacy divided by regret without" in report.summary()
+    assert "theorem: price: Regret with privacy, divided by regret without" in report.summary()
     assert page == render(Record.of(report.record))
     shown = {c["kind"]: in_words(Check.read(c)) for c in report.record["regret"]["checks"]}
     assert "claimed at least 1" in shown["mean_at_least"]

@@ -186,10 +186,9 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "25 of 25 checks on regret that can fail and 3 of 3 on lemmas agree with the stated bounds (6 of 7 "
-        "are partly our own). 1 more "
-        "cannot fail below 9.2e+07 rounds and does not count. 8 are coarse: 10 times the measured value "
-        "would pass."
+        "25 of 25 checks on regret that can fail and 3 of 3 on lemmas agree with the stated bounds (6 of "
+        "these 7 are partly our own). 1 more check cannot fail below 9.2e+07 rounds and does not count. 8 "
+        "checks are coarse: 10 times the measured value would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
@@ -255,7 +254,7 @@ def test_intervals_say_what_they_rest_on():
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
     printed = of("dp-linear-printed").interval
     uncounted = "It is above the claim, so the record does not count it; nothing contradicts its premises."
-    assert printed.endswith(f"An upper bound of 2 was computed. {uncounted}")
+    assert printed.endswith(f"We computed an upper bound of 2. {uncounted}")
     record = load("dp-linear-printed")
     record["checks"][0]["statistics"]["divergence"] = "scale"  # which contradicts what the bound rests on
     said = bounds.interval(Record.of(record))
@@ -645,7 +644,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     assert "for changing one entry of the data" in named.promise
     assert named.promise.endswith("It protects one entry; whether that is a person is not stated.")
     assert named.caveats[0][0] == (
-        "Entries add up: a person with 10 entries (our example) is protected less, with epsilon 10"
+        "Entries add up: a person with 10 entries (our example) has less protection: epsilon 10"
     )
     assert named.instance.startswith("Only this instance: bounds = [0, 1]")
 
@@ -677,7 +676,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
 def test_a_person_has_no_more_rounds_than_the_run():
     assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
     people = [line for line, _ in of("tree-sum").caveats if "a person with" in line]
-    assert people == ["Values add up: a person with 5 values (our example) is protected less, with epsilon 5"]
+    assert people == ["Values add up: a person with 5 values (our example) has less protection: epsilon 5"]
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
@@ -691,8 +690,8 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     people = [
         line for line, _ in of("shuffled-linear", target=load("shuffled-linear")["target"] | few).caveats
     ]
-    said = "Rounds add up: a person with 2 rounds (our example) is protected less, "
-    said += "with epsilon 8 and delta 5.56e-05"
+    said = "Rounds add up: a person with 2 rounds (our example) has less protection: "
+    said += "epsilon 8 and delta 5.56e-05"
     assert said in people
     assert not any("says nothing" in line for line, _ in of("dp-se").caveats)
 
@@ -701,7 +700,7 @@ def test_a_refuted_promise_leaves_nobody_a_guarantee():
     lines = [line for line, _ in of("dp-linear-printed").caveats]
     assert lines[0].startswith("The claim is false: nobody has the protection that it promises")
     assert not any("follows from it" in line for line in lines)
-    assert not any("is protected less" in line for line in lines)
+    assert not any("has less protection" in line for line in lines)
 
 
 def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
@@ -746,7 +745,7 @@ def test_a_counterexample_of_another_instance_says_so():
     assert found.interval == (
         "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record "
         "contains another run, shown below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = "
-        "400: loss 40, claimed 20. Both can be run again: verify --rerun. An upper bound of 2 was computed. "
+        "400: loss 40, claimed 20. Both can be run again: verify --rerun. We computed an upper bound of 2. "
         "It is above the claim, so the record does not count it; nothing contradicts its premises."
     )
     assert found.instance.endswith("horizon = 1000.")
@@ -759,9 +758,9 @@ def test_a_counterexample_of_another_instance_says_so():
     for check in record["checks"]:
         check["statistics"].pop("spent", None)  # nothing says what a run of the audited instance costs
     assert bounds.interval(Record.of(record)).startswith(
-        "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
-        "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims. It is the "
-        "counterexample below, and can be run again: verify --rerun. An upper"
+        "Epsilon is at least 2: we computed a loss of 40 on another instance of the same code (actions = 2 "
+        "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that instance claims. It is the "
+        "counterexample below, and can be run again: verify --rerun. We computed"
     )
     assert "another instance" not in of("shuffled-linear-printed").interval
     assert of("shuffled-linear-printed").instance.endswith("horizon = 60000.")
@@ -1064,7 +1063,7 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
         assert "<dt>Open hazards" not in shown(name)[1]
-    assert "We decided which of them can void the promise; NIST does not rank them" in shown("dp-se")[0]
+    assert "We decided which hazards can void the promise; NIST does not rank them" in shown("dp-se")[0]
 
 
 def test_where_all_is_declared_the_limits_are_left():
@@ -1122,7 +1121,7 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds (6 of 7 are partly our own)" in regrets.sentence(
+    assert "agree with the stated bounds (6 of these 7 are partly our own)" in regrets.sentence(
         Record.of(load("dp-se"))
     )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
@@ -1193,12 +1192,12 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     """Control: where nothing is declared, the example is named as one."""
     declared = {"contribution": {"max_rounds_per_user": rounds}}
     for text in renderings_of(load("dp-se") | {"declarations": declared}):
-        assert f"a person with {rounds} rounds (as declared) is protected less, with epsilon {rounds}" in text
+        assert f"a person with {rounds} rounds (as declared) has less protection: epsilon {rounds}" in text
         assert "our example" not in text
         assert "person with 10 " not in text
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
-        assert "a person with 10 rounds (our example) is protected less, with epsilon 10" in text
+        assert "a person with 10 rounds (our example) has less protection: epsilon 10" in text
     row = f"a person with {rounds} rounds (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
@@ -1350,7 +1349,7 @@ def test_what_guidance_calls_large_is_called_so(name, large):
 def test_checks_of_another_setting_are_counted_apart():
     """Control: what has no such setting, and what was audited with the other one."""
     apart = (
-        "5 of 5 checks agree; 4 of 4 keep a bound that we fitted and did not prove, "
+        "5 of 5 checks agree; 4 of 4 meet a bound that we fitted but did not prove, "
         "4 of them for another base (tsallis-inf)"
     )
     record = load("dp-adversarial")
@@ -1369,17 +1368,17 @@ def test_counts_of_what_is_open_agree_on_a_page():
     holes, still = states.count("hole"), states.count("open")
     assert holes == 2
     assert f" {holes} holes, {still} open, " in text
-    assert f"<summary>{still} that are open, {holes} holes</summary>" in page
+    assert f"<summary>{still} open hazards, {holes} holes</summary>" in page
     every = questions.answers(whole)
     missing = sum(not one.given for one in every)
     assert f"{len(every)} questions: {missing} not answered, {holes} holes" in text
     assert " holes</summary>" not in shown("dp-se")[1]
-    assert re.search(r"<summary>\d+ that are open</summary>", shown("dp-se")[1])
+    assert re.search(r"<summary>\d+ open hazards</summary>", shown("dp-se")[1])
 
 
 def test_numbers_of_an_undecided_claim_are_conditional():
     """Control: a claim against which nothing was found has no such condition."""
-    said = "The audit could not decide on the claim: the numbers here hold if it is true."
+    said = "The audit could not decide on the claim: these numbers hold if it is true."
     assert said in rendered("dp-se", verdict="inconclusive", reason="weak")[0]
     assert said not in shown("dp-se")[0]
 
@@ -1656,18 +1655,18 @@ def test_lemmas_and_bounds_that_were_chosen_to_fit_are_no_checks_of_regret():
     assert regrets.sentence(Record.of(record)) == "3 of 3 checks agree with our derivations."
     claims["learns"]["source"]["basis"] = "chosen"
     assert regrets.sentence(Record.of(record)) == (
-        "2 of 2 checks agree with our derivations; 1 of 1 keeps a bound that we fitted and did not prove."
+        "2 of 2 checks agree with our derivations; 1 of 1 meets a bound that we fitted but did not prove."
     )
     claims["definite"]["about"] = "lemma"
     assert regrets.agreeing(Record.of(record)) == (
-        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 keeps a bound that we fitted and did not "
+        "1 of 1 check on regret and 1 of 1 on lemmas agree; 1 of 1 meets a bound that we fitted but did not "
         "prove"
     )
     claims["ellipsoid"]["about"] = "lemma"
-    assert regrets.agreeing(Record.of(record)).startswith("2 of 2 checks on lemmas agree; 1 of 1 keeps")
+    assert regrets.agreeing(Record.of(record)).startswith("2 of 2 checks on lemmas agree; 1 of 1 meets")
     record["regret"]["checks"] = record["regret"]["checks"][2:]
     assert regrets.sentence(Record.of(record)) == (
-        "1 of 1 check keeps a bound that we fitted and did not prove."
+        "1 of 1 check meets a bound that we fitted but did not prove."
     )
     record["regret"]["checks"][0]["result"]["verdict"] = "vacuous"
     assert regrets.sentence(Record.of(record)).startswith("0 of 0 checks that can fail agree with ")

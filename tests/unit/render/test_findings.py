@@ -374,7 +374,7 @@ def test_page_and_markdown_say_the_same_of_the_verdict(name):
 
 
 def test_a_refutation_says_how_far_and_of_which_listing():
-    assert spoken("dp-linear-printed")[0] == f"{REFUTED} The listing was audited as printed."
+    assert spoken("dp-linear-printed")[0] == f"{REFUTED} We audited the listing as printed."
     assert "as printed" not in spoken("dp-linear")[0]
 
 

@@ -16,12 +16,12 @@ from verifiable_dp.render import prices, sidecars, studied
 from verifiable_dp.render.page import render
 
 # Those without cells of at least three values of epsilon in a committed study: why.
-SUMS = "It chooses no arms, so it has no regret."
+SUMS = "This target chooses no arms, so it has no regret."
 UNSTUDIED = {
     "adaptive-tree": SUMS,
     "adaptive-tree-printed": SUMS,
     "tree-sum": SUMS,
-    "gaussian-ts": "Its promise follows from other parameters, so there is no epsilon to plot ",
+    "gaussian-ts": "This promise follows from other parameters, so there is no epsilon to plot ",
 }
 
 
@@ -73,7 +73,7 @@ def test_a_page_has_a_line_or_says_why_not(name):
     """Control: beside studies that lack its cells, a page says that they do."""
     path, whole = REPORTS / name / "record.json", record(name)
     around = sidecars.of(path, whole, path.with_suffix(".html"))
-    why = UNSTUDIED.get(name, "" if words.promises(whole) else "It promises no privacy, so ")
+    why = UNSTUDIED.get(name, "" if words.promises(whole) else "This target promises no privacy, so ")
     page = render(whole, drawn=False, around=around)
     assert (around.prices is None) == bool(why)
     assert prices.missing(whole).startswith(why)
@@ -162,7 +162,7 @@ def test_the_printed_listing_has_its_own_line():
             "Regret against epsilon in study S6: means of 30 runs, with 95 % bars; the fine dots are "
             "lin-ucb-",
         ),
-        ("gaussian-ts", "Its promise follows from other parameters, so there is no epsilon to plot"),
+        ("gaussian-ts", "This promise follows from other parameters, so there is no epsilon to plot"),
         ("dp-se", "Regret against epsilon, with privacy (points) and without (fine dots)."),
     ],
 )

@@ -161,4 +161,4 @@ def _price_in_words(numbers: Json, result: Json) -> str:
         ratios = [row["ratio"] for row in rows]
         low, high = (f"{value:.3g}" for value in (min(ratios), max(ratios)))
         words.append(f"{low if low == high else f'{low} to {high}'} at epsilon = {epsilon:g}")
-    return f"Regret with privacy divided by regret without: {'; '.join(words)}."
+    return f"Regret with privacy, divided by regret without: {'; '.join(words)}."
