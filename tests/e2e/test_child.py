@@ -136,9 +136,9 @@ def folder(tmp_path):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("posix_exit", "ended without a verdict (exit status 0)"),
-        ("c_exit", "ended without a verdict (exit status 0)"),
-        ("another_program", "ended without a verdict (exit status 0)"),
+        ("posix_exit", "ended early (exit status 0)"),
+        ("c_exit", "ended early (exit status 0)"),
+        ("another_program", "ended early (exit status 0)"),
         ("segfault", "signal SIGSEGV ended its process"),
         ("killed", "signal SIGKILL ended its process, as happens when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
@@ -477,7 +477,7 @@ def test_a_stuck_target_of_a_campaign_is_named(stuck):
     done = run(stuck, "campaign", "c.toml", "--out", "out")
     assert done.exit_code == 2
     assert "a-stops" in done.stderr
-    assert "target: a call of its code did not return within 1 seconds" in done.stderr
+    assert "target: a call to its code did not return within 1 seconds" in done.stderr
 
 
 def test_code_in_time_is_not_ended(stuck):

@@ -19,10 +19,12 @@ from verifiable_dp.core.validate import Given
 @click.option("--horizon", type=int, default=60, show_default=True, help="Number of rounds.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
 @click.option(
-    "--reward", default="", metavar="FILE.PY:NAME", help="The function in your code that returns a reward."
+    "--reward", default="", metavar="FILE.PY:NAME", help="Function in your code that returns a reward."
 )
 @click.option(
-    "--contexts", metavar="D|KxD", help="TARGET takes contexts of dimension D, or one for each arm (KxD)."
+    "--contexts",
+    metavar="D|KxD",
+    help="Dimension of the contexts that TARGET takes: D, or KxD for one context per arm.",
 )
 @click.option(
     "--play",

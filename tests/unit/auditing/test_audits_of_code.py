@@ -1086,7 +1086,7 @@ def test_the_parameter_can_be_named():
     assert report.record["target"]["parameters"]["epsilon_parameter"] == "level"
     again = api.rerun(report.record)
     assert plain(again["power"]) == plain(report.record["power"])
-    with pytest.raises(InputError, match="epsilon_parameter: renamed has no parameter eps; it has level"):
+    with pytest.raises(InputError, match="epsilon_parameter: renamed has no parameter eps; accepted: level"):
         api.audit(renamed, **LIMITS, epsilon_parameter="eps")
 
 

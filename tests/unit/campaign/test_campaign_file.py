@@ -726,7 +726,7 @@ def test_options_of_one_target_need_a_target(project):
     (settings.nearest(file.Path.cwd())).unlink()
     status, _, aside = run("audit")
     assert status == 2
-    assert "list targets in pyproject.toml: [[tool.verifiable-dp.targets]]" in aside
+    assert "list targets under [[tool.verifiable-dp.targets]] in pyproject.toml" in aside
     assert len(aside.splitlines()) == 1
 
 

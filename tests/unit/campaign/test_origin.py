@@ -517,7 +517,7 @@ def test_variables_that_the_code_asked_for_are_named(reads):
     assert "asked for READS_MORE, and may" in " ".join(words.not_covered(record))
     assert "environment variables: READS_MORE;" in run(reads, "verify", "kept/record.json").stdout
     said = run(reads, "judge", "kept", "mine.py:release").stderr
-    assert "note: mine.py:release: the code asked for environment variables: READS_MORE" in said
+    assert "note: mine.py:release: the code asked for these environment variables: READS_MORE" in said
     kept = {name: one for name, one in record.provenance.target.opened.items() if name[:3] != "./$"}
     target = msgspec.structs.replace(record.provenance.target, opened=kept)
     facts = msgspec.structs.replace(record.provenance, target=target)

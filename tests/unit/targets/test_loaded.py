@@ -92,8 +92,8 @@ def test_a_module_in_the_place_of_one_that_we_need_is_refused(way, tmp_path):
     (tmp_path / "click.py").write_text("SCALE = 0.0\n")
     (tmp_path / "mine.py").write_text(way.format("click") + RIGHT.format("SCALE"))
     done = run(tmp_path, "audit", "mine.py:right", "--epsilon", 1, "--runs", 400)
-    assert (done.exit_code, "imports click, which its path finds in" in done.stderr) == (2, True)
-    assert "but the module of this name here is" in done.stderr
+    assert (done.exit_code, "imports click, which its search path finds in" in done.stderr) == (2, True)
+    assert "but the module loaded here under this name is" in done.stderr
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -207,7 +207,7 @@ def test_what_is_not_found_here_and_may_be_elsewhere_is_refused(beside, tmp_path
     checked(tmp_path, "services/mine.py:right")
     (tmp_path / beside).parent.mkdir(exist_ok=True)
     (tmp_path / beside).write_text("SCALE = 0.0\n")
-    with pytest.raises(InputError, match=r"imports conf, which is not found here and may be '.*' elsewhere"):
+    with pytest.raises(InputError, match=r"imports conf, which is not found here, but may be '.*' elsewhere"):
         checked(tmp_path, "services/mine.py:right")
 
 

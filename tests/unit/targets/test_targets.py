@@ -1281,7 +1281,7 @@ def test_an_algorithm_is_made_for_its_setting():
         (
             Plain,
             Contexts(2, (2, 2)),
-            "environments: Plain does not take contexts, but the users of this population have them",
+            "environments: Plain does not take contexts, but this population's users have contexts",
         ),
     ],
 )
