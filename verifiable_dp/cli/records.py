@@ -238,7 +238,7 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
     if keys and dsse.is_envelope(signature):
         return _enveloped(whole, keys, signature)
     if len(keys) == 1 and not keys[0].is_dir():  # which says more of what is wrong
-        return f"signature holds: Ed25519 key {signing.check(whole, keys[0], signature)}"
+        return f"valid signature: Ed25519 key {signing.check(whole, keys[0], signature)}"
     if given and not keys:
         raise InputError("--signature needs --key PUBLIC.pem")
     found = signing.state(signature, whole, signing.keyring(keys))
@@ -321,7 +321,7 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
         same = False
     if not same:
         raise InputError(f"signature: {str(envelope)!r} belongs to another record, or the record was altered")
-    return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
+    return f"valid signature: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
 @main.command(section=RECORDS)
@@ -585,4 +585,4 @@ def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable
 
             raise InputError(f"{kind.what}: a rerun differs: {difference}")
     judged = f"{len(whole[kind.part])} {kind.items} judged again"
-    return f"{kind.what}: digest holds, {judged}; {said_of(signed, again is not None, kind.numbers)}"
+    return f"{kind.what}: digest is valid, {judged}; {said_of(signed, again is not None, kind.numbers)}"

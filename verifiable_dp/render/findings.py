@@ -58,17 +58,18 @@ RULES = {
     FindingCode.REFUTED: FindingRule(
         "error",
         "The differential-privacy claim is refuted by a counterexample that can be run again.",
-        "run the counterexample again, fix the code, or claim an epsilon that it keeps, then audit again",
+        "run the counterexample again, then fix the code or claim an epsilon that it satisfies, and "
+        "audit again",
     ),
     FindingCode.RAW_DATA: FindingRule(
         "warning",
-        "Raw data decides something before any noise.",
-        "decide from released values only, or add noise to what decides here and release it",
+        "Raw data decides something before noise is added.",
+        "let only released values decide, or add noise to the value that decides here and release it",
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim, according to the bound that their noise gives.",
-        "raise the scale of the noise, release less often, or clip what one reward can change",
+        "Releases cost more than the privacy claim allows, according to the bound that their noise gives.",
+        "raise the scale of the noise, release less often, or clip how much one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
         "note",
@@ -79,7 +80,7 @@ RULES = {
     FindingCode.UNDECIDED: FindingRule(
         "warning",
         "The audit could neither refute the privacy claim nor show enough in its favour.",
-        "try a larger --budget or a smaller instance, which makes the tests sharper; only an upper bound "
+        "make the tests sharper with a larger --budget or a smaller instance; only an upper bound "
         "excludes leaks (DP201 says why there is none); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
@@ -89,7 +90,7 @@ RULES = {
     ),
     FindingCode.MISSED: FindingRule(
         "warning",
-        "A broken variant that the audit has to catch was not caught.",
+        "The audit missed a broken variant that it has to catch.",
         "try a larger --budget",
     ),
     FindingCode.SHORT: FindingRule(
@@ -152,7 +153,7 @@ class Finding:
     def advice(self) -> str:
         """See `FindingRule`, unless it has its own; of a finding that is ignored, why it is."""
         if self.ignored:
-            return f"nothing, ignored in the code: {self.ignored}"
+            return f"nothing, because the code says to ignore it: {self.ignored}"
         return self.todo or RULES[self.code].advice
 
     def told(self, title: str) -> str:
@@ -259,7 +260,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.SHORT, strength.required(record), *place, todo=advice.short(record))
 
 
-_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"
+_NO_LINE = "run `inspect TARGET --play` to see which lines we cannot follow"
 
 
 def _decisive(record: Record) -> str:

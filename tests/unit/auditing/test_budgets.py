@@ -180,9 +180,7 @@ def test_a_test_may_go_on_for_further_budgets_within_the_cap(clock):
 
 def test_too_small_a_cap_says_what_is_enough(clock):
     target = Counted(clock, 2.0)
-    with pytest.raises(
-        InputError, match=r"one play takes 2 s, so 30 seconds are enough for only 15; .*--budget"
-    ):
+    with pytest.raises(InputError, match=r"one play takes 2 s, so 30 seconds allow only 15; .*--budget"):
         audit(target, budget=30)
     assert target.calls <= 2
 

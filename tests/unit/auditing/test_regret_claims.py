@@ -429,7 +429,7 @@ def test_what_cannot_be_run_again_says_so():
         ({"bound": 1, "runs": 1}, "runs must be an integer of at least 2"),
         ({"bound": 1, "environments": [[0.5, 0.4]]}, "environments must have 3 arms"),
         ({"bound": 1, "environments": 3}, "environments must be one or more environments"),
-        ({"bound": 1, "parameters": {"widht": 1}}, "parameters: 'widht' must be a parameter of .*: lead"),
+        ({"bound": 1, "parameters": {"widht": 1}}, "parameters: .* has no parameter 'widht'; accepted: lead"),
         ({"bound": 1, "parameters": {"lead": [1]}}, "parameters: lead must be a number"),
         ({"bound": 1, "horizon": None}, "horizon must be given"),
         ({"bound": 1, "horizon": 1 << 40}, "horizon must be at most"),

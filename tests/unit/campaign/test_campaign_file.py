@@ -988,7 +988,7 @@ def test_a_comment_makes_a_finding_a_note_and_leaves_the_verdict(project):
         report = Report.load(folder / "r.json")
         (lead,) = [one for one in findings(report.parsed) if one.code is FindingCode.RAW_DATA]
         assert lead.ignored == ("only in tests" if effective else "")
-        assert ("nothing, ignored in the code: only in tests" in said) == effective
+        assert ("nothing, because the code says to ignore it: only in tests" in said) == effective
         assert ("suppressions" in to_sarif(report.parsed)) == effective
         assert ("ignored in the code: only in tests" in report.to_html()) == effective
 

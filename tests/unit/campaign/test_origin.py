@@ -266,7 +266,7 @@ def test_two_requests_have_two_places(folder, tmp_path):
         assert run(folder, *asked).exit_code == 0
     given = [word for name in ("one", "two") for word in ("--request", tmp_path / name)]
     done = run(folder, "judge", "kept", *given)
-    assert (done.exit_code, "is the place of two answers" in done.stderr) == (2, True)
+    assert (done.exit_code, "the answers to two requests would both be" in done.stderr) == (2, True)
 
 
 def test_what_a_request_requires_is_judged(folder):
@@ -965,7 +965,7 @@ def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
     monkeypatch.setattr(loaded, "ran_before", lambda: "")
     record = vdp.audit("a.py:right", epsilon=1.0, runs=400).parsed
     RecordOrigin(source=tmp_path / "app/svc").check(record)
-    with pytest.raises(InputError, match="is only part of a repository, and the audit was in none"):
+    with pytest.raises(InputError, match="is only part of a repository, and the audit was made outside any"):
         RecordOrigin(source=tmp_path / "checkout/svc").check(record)
 
 

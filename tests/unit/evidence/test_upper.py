@@ -141,7 +141,7 @@ def test_a_bound_of_traced_code_is_the_judges():
     with pytest.raises(InputError, match="certificate must be of the form paths for tracing"):
         tracing(sums([[1, 2, 1]]))
     with pytest.raises(
-        InputError, match="version must be 1, got None; in older versions nothing verifies the costs"
+        InputError, match="version must be 1, got None; older versions do not verify the costs"
     ):
         tracing({"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[7, 0.5, 0.0]]}]})
     wrong = traced()

@@ -416,9 +416,9 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch, good):
     assert seen == [json.loads(good.read_text("utf-8"))["digest"]]
     assert reads == ["r.json"]
     first, second = done.stdout.splitlines()
-    assert first == "signature holds: Ed25519 key sha256:00"
+    assert first == "valid signature: Ed25519 key sha256:00"
     assert second.startswith("record of tree-sum: ")
-    assert "; signature holds: Ed25519 key sha256:00; the runs were not repeated" in second
+    assert "; valid signature: Ed25519 key sha256:00; the runs were not repeated" in second
 
 
 @pytest.mark.parametrize("command", [["render", "r.json", "--to", "in-toto"], ["verify", "r.json"]])
@@ -562,10 +562,10 @@ def test_the_line_says_what_was_not_checked(good):
     record = json.loads(good.read_text("utf-8"))
     record["target"]["name"] = "another"
     found = verify(sealed(record))
-    assert found.summary().startswith("record of another: digest and schema hold, ")
+    assert found.summary().startswith("record of another: digest and schema are valid, ")
     assert found.summary().endswith("; no signature was looked for; the runs were not repeated")
-    again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
-    assert again.summary().endswith("; signature holds: Ed25519 key sha256:1; rerun: every count is the same")
+    again = Verified(found.record, 1, rerun=True, signature="valid signature: Ed25519 key sha256:1")
+    assert again.summary().endswith("; valid signature: Ed25519 key sha256:1; rerun: every count is the same")
     resumed = replace_of_files(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )

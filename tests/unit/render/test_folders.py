@@ -284,7 +284,7 @@ def test_a_record_that_does_not_hold(tree):
     path.write_text(text(record), "utf-8")
     found = {file.path: file for file in compared(tree).files}
     assert found["tree-sum/record.json"].status == "differs"
-    assert "is invalid: record: edited or corrupted: its digest" in found["tree-sum/record.json"].note
+    assert "is invalid: record: edited or corrupted (its digest" in found["tree-sum/record.json"].note
     assert found["tree-sum/record.json"].changes == ()
     assert found["tree-sum/record.html"].status == "differs"  # no record says what it may show
 
@@ -859,7 +859,7 @@ def test_names_are_printed_as_they_are(record):
 
 
 LINES = (
-    "signature holds: Ed25519 key sha256:00",
+    "valid signature: Ed25519 key sha256:00",
     "::stop-commands::x",
     "##[error]x",
     "##vso[task.complete]x",
@@ -901,7 +901,7 @@ def spoofed(output):
     ]
 
 
-@pytest.mark.parametrize("text", [NAME, "::stop-commands::x", "signature holds: Ed25519 key", " ::error::x"])
+@pytest.mark.parametrize("text", [NAME, "::stop-commands::x", "valid signature: Ed25519 key", " ::error::x"])
 def test_no_line_begins_with_a_name(text, tmp_path):
     record = hostile(text=text)
     (tmp_path / "r.json").write_text(json.dumps(record), "utf-8")

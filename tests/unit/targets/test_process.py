@@ -210,7 +210,10 @@ def test_null_is_nothing_and_doubles_keep_all_bits(command):
             "for r in requests(): sys.stdout.buffer.write(b'\\xff\\xfe\\n'); sys.stdout.flush()",
             "JSON objects",
         ),
-        ('for r in requests(): print(\'{"id": 77, "outputs": [1, 1, 1]}\', flush=True)', "must have id 1, got 77"),
+        (
+            'for r in requests(): print(\'{"id": 77, "outputs": [1, 1, 1]}\', flush=True)',
+            "must have id 1, got 77",
+        ),
         ("for r in requests(): print('[' * 100000, flush=True)", "JSON objects, got"),
     ],
 )
