@@ -1043,7 +1043,7 @@ def test_the_hook_runs_whatever_a_push_changes():
         ("HEAD", "", ""),
         ("refs/heads/other", "", "check out "),
         ("HEAD", "own.py", "with uncommitted changes (own.py)"),
-        ("HEAD", "pyproject.toml", "is not as in the commit"),
+        ("HEAD", "pyproject.toml", "differs from its version in commit"),
         ("none", "", "commit: 'none' is not a commit of the repository"),
     ],
 )

@@ -311,7 +311,7 @@ def test_what_a_campaign_asks_is_of_the_commit(changed, folder):
 
     def said():
         failed = judge(folder / "reports", [], folder / "c.toml", expected).failed
-        return [line.split("'")[1] for line in failed if "is not as in the commit" in line]
+        return [line.split("'")[1] for line in failed if "differs from its version in commit" in line]
 
     assert said() == [str(folder / changed)] * bool(changed)
     (folder / "b.json").unlink()  # a baseline that is not there knows nothing

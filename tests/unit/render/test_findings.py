@@ -183,8 +183,8 @@ def test_beside_an_upper_bound_nobody_is_sent_to_why_there_is_none():
     seen = [SimpleNamespace(kind="black_box", verdict="not_refuted", constant="")]
     claim = record.claimed.epsilon
     for bound, begins in (
-        (2 * claim, "claim an epsilon that is not below"),
-        (claim, "try a larger --budget"),
+        (2 * claim, "claim an epsilon of at least"),
+        (claim, "make the tests sharper"),
     ):
         said = replaced_checks(record, seen, bound)
         assert said.startswith(begins)
