@@ -159,7 +159,7 @@ def test_an_undecided_audit_says_what_to_try(pytester):
     lines = result.stdout.lines
     # In CI the summary repeats what a failure says.
     lines = lines[: next(i for i, line in enumerate(lines) if "short test summary info" in line)]
-    advice = [line for line in lines if '; budget="quick" (or --dp-budget quick) makes' in line]
+    advice = [line for line in lines if '; budget="quick" (or --dp-budget quick) allows' in line]
     assert len(advice) == 1  # of the audit that nobody sized
 
 

@@ -204,7 +204,7 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
 
 _DIGEST = "sha256:"
 _NONE = "it has no valid record"
-_NONE_OF_IT = f"{_NONE} of this kind, but one of the other kind; audit it, or change --check"
+_NONE_OF_IT = f"{_NONE} of this kind, but it has one of the other kind; audit it, or change --check"
 
 
 def _below(folder: Path) -> dict[Path, RequestEntry]:

@@ -18,8 +18,8 @@ _FEWER_PATHS = (
     "(docs/upper-bounds.md), or require less"
 )
 _REPORT = (
-    "audit the report function by itself, as a mechanism (rename its reward parameter to data): its upper "
-    "bound does not depend on how the bandit uses the reports"
+    "audit the report function by itself, as a mechanism (rename its reward parameter to data), because "
+    "its upper bound does not depend on how the bandit uses the reports"
 )
 
 

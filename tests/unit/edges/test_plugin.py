@@ -233,7 +233,7 @@ def test_more_runs_are_advised_where_few_decided_nothing(verdict):
     ):
         plugin._audits(request())(lambda: None)
     text = str(failure.value)
-    assert ("this audit made at most 16 000 runs" in text) == (verdict == "inconclusive")
+    assert ("this audit made at most 16,000 runs" in text) == (verdict == "inconclusive")
     assert text.count("again: again") == 1
 
 
@@ -527,7 +527,7 @@ def test_a_failed_regret_check_names_what_is_not_as_expected(expect, verdicts, n
     assert said.splitlines() == [
         f"regret of x: expected {wanted}, got contradicted",
         *(f"  check c{i}" for i in named),
-        *([f"  and {more} more, see the record"] if more else []),
+        *([f"  and {more} more (see the record)"] if more else []),
         "record: a.json",
         "again:  one",
         "   or:  two",

@@ -559,7 +559,7 @@ def test_a_refuted_record_after_a_right_one():
         == "not_comparable"
     )
     lines = found.lines()
-    assert lines[1].startswith("  not comparable: they are of different variant")
+    assert lines[1].startswith("  not comparable: they differ in variant")
     assert lines[2].startswith("  worse: verdict: not_refuted -> refuted")
     assert json.loads(json.dumps(found.as_dict()))["outcome"] == "worse"
 
@@ -759,7 +759,7 @@ def test_another_algorithm(record):
             assert by_what(found)["target.name"] == (*names, "neutral")
             first, second, *rest = found.lines()
             assert first.endswith(": not comparable")
-            assert second == f"  not comparable: they are of different targets: {names[0]} against {names[1]}"
+            assert second == f"  not comparable: their targets differ: {names[0]} and {names[1]}"
             assert not [line for line in rest if "worse" in line or "weaker" in line or "caught" in line]
 
 

@@ -1204,7 +1204,9 @@ def test_arms_of_another_shape_are_refused():
         return SimpleNamespace(seed=0, first=0, player=SimpleNamespace(target=lambda *given: arms))
 
     assert len(list(players._together(part(np.zeros((4, 3), int)), users))) == 4
-    with pytest.raises(InputError, match=r"play_users must return arms of shape \(4, 3\), got shape \(4, 2\)"):
+    with pytest.raises(
+        InputError, match=r"play_users must return arms of shape \(4, 3\), got shape \(4, 2\)"
+    ):
         list(players._together(part(np.zeros((4, 2), int)), users))
 
 
