@@ -336,7 +336,11 @@ def audit(
 @click.option("--runs", type=int, help="Runs at each point (default: set by --budget).")
 @click.option("--beta", type=float, help="Maximum probability that a run exceeds --bound.")
 @click.option(
-    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+    "--budget",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="quick",
+    show_default=True,
+    help="How many runs to make.",
 )
 @request_options
 @in_process_option

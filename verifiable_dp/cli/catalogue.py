@@ -194,10 +194,18 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
 
 @main.command(section=CATALOGUE)
 @click.option(
-    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+    "--budget",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="quick",
+    show_default=True,
+    help="How many runs each audit makes.",
 )
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    help="Write to this folder.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Audit only these algorithms.")
 @click.option("--seed", type=int, default=0, show_default=True)
@@ -239,7 +247,11 @@ def report(
 @main.command(section=YOURS, examples=("campaign audits.toml --out reports",))
 @click.argument("file", type=FILE)
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("campaign"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("campaign"),
+    show_default=True,
+    help="Write to this folder.",
 )
 @click.option("--workers", type=int, default=1, show_default=True, help="Number of targets audited at once.")
 @scheduler_option
@@ -277,7 +289,11 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
     help="Multiply the horizons and numbers of runs by this factor (above 0, at most 1).",
 )
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="Write to this folder.",
 )
 @click.option(
     "--cells",
@@ -382,7 +398,11 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
     "--only", multiple=True, metavar="NAME", help="Audit only the broken variants of these algorithms."
 )
 @click.option(
-    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+    "--budget",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="quick",
+    show_default=True,
+    help="How many runs each audit makes.",
 )
 @seeded
 @scheduler_option
@@ -408,7 +428,7 @@ def mutants(
     reports: Path | None,
     **asked: Given,
 ) -> None:
-    """Audit broken variants of the algorithms, and count how many are caught.
+    """Audit broken variants, and count how many are caught.
 
     With --reports, adds the results of each algorithm to its record in that folder. This changes the record's
     digest, so sign the record again.

@@ -463,10 +463,10 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @click.option("--out", type=PATH, help="Write the page to this file (default FOLDER/index.html).")
 @key_option
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
-    """Write one page that shows all records in FOLDER and its subfolders.
+    """Write one page about all records in FOLDER.
 
-    Verifies every record. The page says which records are invalid, and why. Exit status: 2 if a record (or,
-    with --key, a signature) is invalid, else 0.
+    Includes subfolders, and verifies every record. The page says which records are invalid, and why. Exit
+    status: 2 if a record (or, with --key, a signature) is invalid, else 0.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write
