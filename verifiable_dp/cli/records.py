@@ -225,7 +225,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     if ring:
         good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
         sealed = f"{len(good)} of {len(signed)} files have a valid signature"
-        sealed += f", by the manifest: {whole.words}" if whole.holds else ""
+        sealed += f", by the manifest ({whole.words})" if whole.holds else ""
     say(f"{count}; {sealed}; the runs were not repeated")
     sys.exit(2 if found.broken or wrong else 0)
 

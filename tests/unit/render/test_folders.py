@@ -867,7 +867,7 @@ LINES = (
 NAME = (
     "x\n"
     + "\n".join(LINES)
-    + "\r\n::error::y\u2028signature holds\x85\x0b::debug::z\x1b[2J\u202eevil\u200b\u2066"
+    + "\r\n::error::y\u2028valid signature\x85\x0b::debug::z\x1b[2J\u202eevil\u200b\u2066"
 )
 UNSEEN = (
     "\u202e\u202a\u2066\u2069\u200b\u200d\u200e\ufeff\u061c\xad\u2060\x1b\x07\x85\u2028\U000e0041\u180e\u3164"
@@ -893,7 +893,7 @@ def hostile(text=NAME):
 
 def spoofed(output):
     """Lines that begin with what the attacker wrote, or that a service takes for a command."""
-    starts = ("::", "##[", "signature holds", "evil", "x\\n", "x ")
+    starts = ("::", "##[", "valid signature", "evil", "x\\n", "x ")
     return [
         line
         for line in output.splitlines()
