@@ -51,7 +51,7 @@ def nested(depth):
     ("text", "said"),
     [
         ("[]", "record: 'r.json' is not a JSON object"),
-        ('{"a": NaN}', "record: corrupted: NaN is not a JSON number"),
+        ('{"a": NaN}', "record: corrupted (NaN is not a JSON number)"),
         ('{"a": -Infinity}', "record: corrupted (-Infinity is not a JSON number)"),
         ('{"a": 1e999}', "record: corrupted (1e999 is not a finite number)"),
         ('{"a": -1.5e999}', "record: corrupted (-1.5e999 is not a finite number)"),
