@@ -238,7 +238,10 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
     found = verify()
     assert found.exit_code == 0
     assert "; a signature file was found that names the key sha256:" in found.stdout
-    assert "but it was not checked (verify --key PUBLIC.pem checks it); the runs were not repeated" in found.stdout
+    assert (
+        "but it was not checked (verify --key PUBLIC.pem checks it); the runs were not repeated"
+        in found.stdout
+    )
     assert "; valid signature: Ed25519 key sha256:" in verify("--key", "own.pub").stdout
     wrong = verify("--key", "other.pub")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
