@@ -447,7 +447,7 @@ checkpoint_option = click.option(
     "--checkpoint",
     type=PATH,
     metavar="FILE",
-    help="Save finished steps in FILE, so that an interrupted command can continue.",
+    help="Save finished steps in FILE so that an interrupted command can continue.",
 )
 
 
