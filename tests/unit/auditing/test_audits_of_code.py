@@ -219,7 +219,7 @@ def test_a_file_that_holds_an_algorithm_of_the_catalogue_has_no_record_of_its_ow
     made = "import verifiable_dp as vdp\none = vdp.make('dp-se', n_arms=2, horizon=64, epsilon=1.0)\n"
     (tmp_path / "a.py").write_text(made, "utf-8")
     line = refused(tmp_path, "audit", "a.py:one", "--budget", "smoke")
-    assert "a.py:one is the catalogue algorithm dp-se: give dp-se" in line
+    assert "a.py:one is the catalogue algorithm dp-se; give dp-se" in line
 
 
 def test_options_of_every_kind_are_answered_as_asked():

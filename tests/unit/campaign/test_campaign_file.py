@@ -1044,7 +1044,7 @@ def test_the_hook_runs_whatever_a_push_changes():
         ("refs/heads/other", "", "check out "),
         ("HEAD", "own.py", "with uncommitted changes (own.py)"),
         ("HEAD", "pyproject.toml", "differs from its version in commit"),
-        ("none", "", "commit: 'none' is not a commit of the repository"),
+        ("none", "", "commit: 'none' is not a commit in the repository"),
     ],
 )
 def test_the_hook_audits_what_is_pushed(asked, change, said, project, monkeypatch):

@@ -556,7 +556,7 @@ def test_what_cannot_be_had_is_named_in_a_line(points, value, why):
 def test_a_kind_that_nobody_registers_is_named_with_those_there_are(points):
     points(point("mute", f"{__name__}:MUTE"))
     with pytest.raises(
-        InputError, match=r"^checks: must be one of .*black_box.*mute.*, got 'loud'; install the"
+        InputError, match=r"^checks must be one of .*black_box.*mute.*, got 'loud'; install the"
     ):
         checking.kind_of("loud")
 
