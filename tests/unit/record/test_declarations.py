@@ -498,7 +498,7 @@ def test_a_file_of_many_values_is_refused_before_it_is_parsed(unit, tmp_path):
     began = time.process_time()
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=rf"holds \d+ values, but at most {files.MOST_VALUES} are"):
+        with pytest.raises(InputError, match=rf"contains \d+ values, but at most {files.MOST_VALUES} are"):
             read_of_files(path)
         assert tracemalloc.get_traced_memory()[1] < 128 << 20
     finally:
@@ -538,7 +538,7 @@ def test_the_largest_file_is_read_and_no_larger_one(tmp_path):
     with pytest.raises(InputError, match="KiB"):
         files.content("record", path, 2047)
     files.check_values("record", b"[1,{}]", 4)
-    with pytest.raises(InputError, match="it holds 4 values, but at most 3 are"):
+    with pytest.raises(InputError, match="it contains 4 values, but at most 3 are"):
         files.check_values("record", b"[1,{}]", 3)
 
 
@@ -550,7 +550,7 @@ def test_values_of_an_honest_record_are_far_fewer():
 def test_values_are_counted_by_the_signs_before_them():
     """An empty list or object counts as two: nothing is parsed."""
     files.check_values("record", b'[[0],{"a":1},1,2]', 7)
-    with pytest.raises(InputError, match="holds 7 values, but at most 6 are"):
+    with pytest.raises(InputError, match="contains 7 values, but at most 6 are"):
         files.check_values("record", b'[[0],{"a":1},1,2]', 6)
 
 
