@@ -490,7 +490,7 @@ def test_the_summary_names_the_longest_audits_first():
     said = summary(many)
     assert said[1] == "by phase: " + ", ".join(f"p{i} {i}.0 s" for i in range(12, 6, -1))
     assert [line[:8].strip() for line in said[2:-1]] == [f"{i}.0" for i in range(12, 2, -1)]
-    assert said[-1] == "            and 2 that took less time"
+    assert said[-1] == "            and 2 more that took less time"
     assert summary([(1.0, 0.0, "x", {})] * 10)[-1].endswith("t0")
 
 
