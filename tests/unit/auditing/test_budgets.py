@@ -291,7 +291,9 @@ def test_a_table_that_memory_cannot_hold_is_refused():
     def play(rewards, rng):
         raise AssertionError("it was played")
 
-    with pytest.raises(InputError, match="horizon: a table of rewards must have .* entries .*, got 2 x 1000000000"):
+    with pytest.raises(
+        InputError, match=r"horizon: a table of rewards must have .* entries .*, got 2 x 1000000000"
+    ):
         vdp.audit(play, epsilon=1.0, n_arms=2, horizon=1_000_000_000)
     assert bandits.LARGEST < 1 << 23
 
