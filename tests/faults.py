@@ -1830,8 +1830,8 @@ FAULTS = (
     Fault(
         "a deterministic mechanism",
         f"{AUDITING}/mechanisms.py",
-        'raise InputError(f"release: {DETERMINISTIC}',
-        'str(f"release: {DETERMINISTIC}',
+        'raise InputError(\n            f"release: {DETERMINISTIC}',
+        'str(\n            f"release: {DETERMINISTIC}',
         "code without any randomness is audited as if it had some",
         (
             "tests/statistical/test_styles.py::test_without_power_the_note_says_why",

@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=float,
         default=None,
         metavar="A",
-        help="largest probability that a privacy audit refutes a true claim; overrides the value in the "
+        help="maximum probability that a privacy audit refutes a true claim; overrides the value in the "
         "tests",
     )
     group.addoption(
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=float,
         default=None,
         metavar="F",
-        help="if no bound is proved, a loss of F times the claim must be detectable; overrides the value in "
+        help="without a proved bound, a loss of F times the claim must be detectable; overrides the value in "
         "the tests",
     )
     group.addoption(
@@ -75,7 +75,7 @@ Fixtures
   privacy_audit(target, epsilon=1, ...)   audit a claim; the test passes only if the claim is not refuted
   regret_check(target, scaling={{"T": 0.5}}, ...)   check claims about regret
   Both take a function, a class, "file.py:name", a catalogue name, or the name of a target in
-  [tool.verifiable-dp] of pyproject.toml; and expect="refuted", None, ...
+  [tool.verifiable-dp] of pyproject.toml. Both also take expect="refuted", None, ...
 
 Options
 {options}
@@ -209,7 +209,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     idle = " and ".join(name for name, called in item.stash.get(_CALLED, {}).items() if not called)
     if idle:
-        pytest.fail(f"{idle} was never called: nothing was audited; call it or skip the test", pytrace=False)
+        pytest.fail(
+            f"{idle} was never called, so nothing was audited; call it or skip the test", pytrace=False
+        )
     return result
 
 
@@ -244,7 +246,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for wall, own, verdict, _, nodeid in spent[:_LONGEST]:
         terminalreporter.write_line(f"{wall:8.1f} s ({own:.1f} s)  {verdict:<12}  {nodeid}")
     if len(spent) > _LONGEST:
-        terminalreporter.write_line(f"{'':12}and {len(spent) - _LONGEST} that took less time")
+        terminalreporter.write_line(f"{'':12}and {len(spent) - _LONGEST} more that took less time")
 
 
 def _announced(progress: _Phases) -> Callable[[str], None]:
@@ -364,7 +366,9 @@ def _plain_runs(target: Target, options: JsonDict) -> dict[str, int]:
     return {} if sized or isinstance(target, kinds) else {"runs": _RUNS}
 
 
-_MORE_RUNS = '  this audit made at most 16 000 runs; budget="quick" (or --dp-budget quick) makes up to 80 000'
+_MORE_RUNS = (
+    '  this audit made at most 16,000 runs; budget="quick" (or --dp-budget quick) allows up to 80,000'
+)
 _RUNS = 16_000  # a fifth of "quick": below 10 seconds of processor time for a bandit of some 40 rounds
 
 
@@ -593,7 +597,7 @@ def _regret_failure(report: Report, expect: str | None, path: str, place: Path, 
     odd = [c for c in checks if c.verdict not in (expect, "vacuous")] or checks
     lines = [f"regret of {named(report.name)}: {wanted}, got {report.regret_verdict}"]
     lines += [on_one_line(f"  check {words.line(c)}") for c in odd[:_SHOWN]]
-    lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
+    lines += [f"  and {len(odd) - _SHOWN} more (see the record)"] if len(odd) > _SHOWN else []
     drawn = regrets.svg(report.parsed)
     if drawn:
         write_text(place.with_suffix(".svg"), svg.alone(drawn, white=True))

@@ -233,7 +233,7 @@ text = "So"
         ('name = "made-up"', 'name = "made-up"\nfor = 1', "unexpected keyword argument 'for'"),
         ('right = "It does not."\n', "", "missing 1 required positional argument: 'right'"),
         ('kind = "text"', 'kind = "proof"', "find must be given for made-up"),
-        ('text = "So"', 'text = "$So"', "close every formula with"),
+        ('text = "So"', 'text = "$So"', "with every formula closed by"),
         ('name = "made-up"', 'name = "other"', None),
         ("[[erratum]]", "[[erratum]", "is not TOML"),
     ],

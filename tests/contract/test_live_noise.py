@@ -465,7 +465,7 @@ def test_what_a_reward_adds_to_a_sum_must_be_bounded():
 
     Stated().session().update(2.9)
     session = TooSmall().session()
-    with pytest.raises(InputError, match=r"adds more to a sum than the 2\.5"):
+    with pytest.raises(InputError, match=r"adds more to a sum than 2\.5"):
         session.update(2.9)
     assert session.rounds == 0
 

@@ -452,20 +452,20 @@ def refusal(record, tmp_path):
 
 def test_an_edit_other_numbers_and_another_form_are_told_apart(tmp_path):
     record = read(REPORTS / "dp-se" / "record.json")
-    assert "edited or corrupted: its digest is" in refusal({**record, "seed": 9}, tmp_path)
+    assert "edited or corrupted (its digest is" in refusal({**record, "seed": 9}, tmp_path)
     # Another machine's numbers, sealed by it: which, by how much, and what computed them.
     place = ("checks", 2, "result", "epsilon_lower")
     off = put(record, place, at(record, place) + 1e-3)
     off["provenance"] = {**off["provenance"], "packages": {**off["provenance"]["packages"], "scipy": "1.2.3"}}
     said = refusal({**off, "digest": digest(off)}, tmp_path)
-    assert "record: its digest holds, but checks.2.result.epsilon_lower is" in said
+    assert "record: its digest is valid, but checks.2.result.epsilon_lower is" in said
     assert "of its scale, where 1e-09 is allowed" in said
-    assert "scipy 1.2.3" in said.partition("written with")[2].partition("here")[0]
-    assert verification.installed("scipy") in said.partition(", here ")[2]
+    assert "scipy 1.2.3" in said.partition("written with")[2].partition("installed here")[0]
+    assert verification.installed("scipy") in said.partition("installed here")[2]
     # The same versions: then it is not the libraries.
     off["provenance"]["packages"] = {
         name: verification.installed(name) for name in off["provenance"]["packages"]
     }
-    assert "library versions that are here" in refusal({**off, "digest": digest(off)}, tmp_path)
+    assert "library versions installed here" in refusal({**off, "digest": digest(off)}, tmp_path)
     other = {**record, "seed": "nine"}
     assert "does not fit the schema: seed: " in refusal({**other, "digest": digest(other)}, tmp_path)

@@ -284,7 +284,7 @@ def test_code_in_a_cage_reaches_nobody_through_what_was_there_before(folder):
 @needs_namespaces
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("crashes", "signal SIGSEGV ended its process"), ("hangs", "target: a call of its code")],
+    [("crashes", "signal SIGSEGV ended its process"), ("hangs", "target: a call to its code")],
 )
 def test_a_child_in_a_cage_that_ends_or_hangs_gives_no_verdict(name, said, apart):
     more = ("--timeout", "0.01") if name == "hangs" else ()

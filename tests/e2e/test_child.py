@@ -136,13 +136,13 @@ def folder(tmp_path):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("posix_exit", "ended without a verdict (exit status 0)"),
-        ("c_exit", "ended without a verdict (exit status 0)"),
-        ("another_program", "ended without a verdict (exit status 0)"),
+        ("posix_exit", "ended early (exit status 0)"),
+        ("c_exit", "ended early (exit status 0)"),
+        ("another_program", "ended early (exit status 0)"),
         ("segfault", "signal SIGSEGV ended its process"),
         ("killed", "signal SIGKILL ended its process, as happens when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
-        ("closes", "ended without a verdict"),
+        ("closes", "ended early"),
         ("forges", "something that we did not ask for"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_file_that_ends_the_process_when_it_is_imported_gives_no_verdict(folde
     for command in (["audit", "b.py:x", *QUICK], ["regret", "ucb1", "--bound", "b.py:x", "--runs", 2]):
         done = run(folder, *command)
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "ended without a verdict" in done.stderr
+        assert "ended early" in done.stderr
 
 
 def test_a_re_run_of_code_that_ends_the_process_does_not_hold(folder):
@@ -187,7 +187,7 @@ def test_one_target_of_a_campaign_that_ends_its_process_is_named(folder):
     (folder / "c.toml").write_text('[[targets]]\ntarget = "a.py:posix_exit"\nepsilon = 1\nbudget = "smoke"\n')
     done = run(folder, "campaign", "c.toml", "--out", "out")
     assert done.exit_code == 2
-    assert "ended without a verdict" in done.stderr
+    assert "ended early" in done.stderr
 
 
 def test_what_it_writes_is_apart_from_results(folder):
@@ -333,7 +333,7 @@ def test_with_other_threads_a_named_target_has_a_new_process_and_an_object_none(
         assert record["provenance"]["in_process"] == "because other threads are running"
         named = vdp.audit(f"{folder / 'a.py'}:right", epsilon=1.0, runs=400).record
         assert "in_process" not in named["provenance"]
-        with pytest.raises(InputError, match="ended without a verdict"):
+        with pytest.raises(InputError, match="ended early"):
             vdp.audit(f"{folder / 'a.py'}:posix_exit", epsilon=1.0, runs=400)
     finally:
         stop.set()
@@ -477,7 +477,7 @@ def test_a_stuck_target_of_a_campaign_is_named(stuck):
     done = run(stuck, "campaign", "c.toml", "--out", "out")
     assert done.exit_code == 2
     assert "a-stops" in done.stderr
-    assert "target: a call of its code did not return within 1 seconds" in done.stderr
+    assert "target: a call to its code did not return within 1 seconds" in done.stderr
 
 
 def test_code_in_time_is_not_ended(stuck):

@@ -441,7 +441,7 @@ def test_a_session_that_python_begins_at_the_end_changes_no_status(folder):
 def test_a_small_scale_is_said_beside_the_verdicts(folder):
     done = run(folder, "reproduce", "S3", "--scale", 0.001)
     assert done.returncode == 0, done.stderr
-    assert "scale 0.001: not the paper's sizes" in done.stdout
+    assert "scale 0.001: smaller than in the paper" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ LIES = {
     "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', "fewer bytes than it announced"),
     "other code": (
         'if "asks" in m and "sha256" in str(m["asks"]): m["asks"]["value"]["sha256"] = "0" * 64',
-        "but we do not run that file",
+        "but that is not a file that we run",
     ),
     "an upper bound by public states": (
         'if "asks" in m and "certificate" in str(m["asks"]): m["asks"]["value"][0]["method"] = "states"',

@@ -124,7 +124,7 @@ def spoilt(folder, how):
     whole = json.loads(record.read_text("utf-8"))
     if how == "edited":
         record.write_text(json.dumps(whole | {"verdict": "refuted"}))
-        return "edited or corrupted: its digest"
+        return "edited or corrupted (its digest"
     if how == "sealed again":  # whoever edits can write a new digest, but not other verdicts
         whole["checks"][0]["result"]["verdict"] = "refuted"
         record.write_text(json.dumps(whole | {"digest": digest(whole)}))

@@ -159,7 +159,7 @@ def test_an_undecided_audit_says_what_to_try(pytester):
     lines = result.stdout.lines
     # In CI the summary repeats what a failure says.
     lines = lines[: next(i for i, line in enumerate(lines) if "short test summary info" in line)]
-    advice = [line for line in lines if '; budget="quick" (or --dp-budget quick) makes' in line]
+    advice = [line for line in lines if '; budget="quick" (or --dp-budget quick) allows' in line]
     assert len(advice) == 1  # of the audit that nobody sized
 
 
@@ -184,7 +184,7 @@ def test_code_that_ends_its_process_fails_its_test_and_no_other(pytester):
     )
     result.assert_outcomes(passed=1, failed=4)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*InputError: target: its process ended without a verdict (exit status 0)*"])
+    result.stdout.fnmatch_lines(["*InputError: target: its process ended early (exit status 0)*"])
 
 
 def test_a_time_limit_of_the_test_fails_it_in_its_own_words(pytester):

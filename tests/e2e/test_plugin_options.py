@@ -256,7 +256,7 @@ def test_a_test_that_audits_nothing_fails(pytester):
     result.assert_outcomes(passed=1, skipped=1, failed=3)
     lines = result.stdout.lines
     said = [
-        line for line in lines if "was never called: nothing was audited" in line and "FAILED" not in line
+        line for line in lines if "was never called, so nothing was audited" in line and "FAILED" not in line
     ]
     assert [line.split(" was ")[0] for line in said] == ["privacy_audit", "regret_check"]
 

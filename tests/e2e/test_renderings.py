@@ -69,7 +69,7 @@ def test_render_writes_every_format(folder):
         (["wrong.json", "--to", "html", "--out", "o", "--to", "docx", "--out", "p"], "to must be one of"),
         (
             ["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"],
-            "`url` works only with a form that names",
+            "`url` works only with a format that names",
         ),
         (["wrong.json"], "--to"),
     ],
@@ -98,8 +98,8 @@ def test_sign_and_verify(keys):
     assert run(keys, "sign", "wrong.json", "--key", "own.pem").stdout == "written: wrong.json.sig\n"
     done = run(keys, "verify", "wrong.json", "--key", "own.pub")
     assert done.exit_code == 0
-    assert done.stdout.startswith("signature holds: Ed25519 key sha256:")
-    assert "3 checks judged again" in done.stdout
+    assert done.stdout.startswith("valid signature: Ed25519 key sha256:")
+    assert "3 checks were judged again" in done.stdout
     run(keys, "sign", "wrong.json", "--key", "own.pem", "--out", "apart.sig")
     again = run(keys, "verify", "wrong.json", "--key", "own.pub", "--signature", "apart.sig")
     assert again.exit_code == 0

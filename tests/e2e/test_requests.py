@@ -40,8 +40,8 @@ EDITS = {
     "paper": ('draft["target"]["paper"] = "S1"', "paper is 'S1' instead"),
     "algorithm": ('draft["target"]["kind"] = "algorithm"', "kind algorithm is True instead"),
     "model": ('draft["target"]["model"] = "certified"', "model is 'certified' instead"),
-    "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "but we do not run that file"),
-    "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "but we do not run that file"),
+    "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "but that is not a file that we run"),
+    "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "but that is not a file that we run"),
     "seed": ('draft["seed"] = 7', "seed is 7 instead of 0"),
     "result": (
         'draft["regret"]["checks"][0]["statistics"] = {}',

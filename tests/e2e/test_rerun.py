@@ -151,7 +151,7 @@ def test_a_module_that_audits_when_it_is_imported_is_refused(tmp_path):
     for command in commands:
         done = shell(tmp_path, f"timeout -k 5 100 {command}")
         assert done.returncode == 2, done.stderr
-        assert "an audit must not start while 'mine" in done.stderr
+        assert "must not start an audit while it is being imported" in done.stderr
         assert '`if __name__ == "__main__":`' in done.stderr
     main = 'if __name__ == "__main__":\n    report = '
     guarded = AUDITS_ITSELF.replace("report = ", main).replace("report.save", "    report.save")
@@ -170,5 +170,5 @@ def test_several_processes_are_refused_while_the_module_is_imported(tmp_path):
 def test_an_audit_within_an_import_is_refused_in_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "within.py").write_text(AUDITS_ITSELF.replace("WORKERS", "1"), "utf-8")
-    with pytest.raises(InputError, match=r"must not start while 'within\.py' is imported"):
+    with pytest.raises(InputError, match=r"'within\.py' must not start an audit while it is being imported"):
         audit("within.py:release", epsilon=1, budget="smoke")

@@ -193,7 +193,7 @@ def test_the_document_is_judged_again(table, tmp_path):
         document.verify_mutants(written)
     forged["digest"] = digest(forged)
     written.write_text(json.dumps(forged), "utf-8")
-    with pytest.raises(InputError, match="its digest holds, but mutants"):
+    with pytest.raises(InputError, match="its digest is valid, but mutants"):
         document.verify_mutants(written)
 
 

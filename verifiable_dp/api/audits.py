@@ -220,8 +220,8 @@ def _own(request: AuditRequest) -> AuditRequest:
     """
     if isinstance(request.target, Algorithm):
         raise InputError(
-            f"target: {request.name} is an Algorithm: pass the object itself to verifiable_dp.audit, which "
-            "uses its claim and its methods"
+            f"target: {request.name} is an Algorithm; pass the object itself to verifiable_dp.audit, "
+            "which uses its claim and its methods"
         )
     return request
 
@@ -254,7 +254,7 @@ def _found(
         raise InputError(f"target: {name} is neither an algorithm nor callable")
     if isinstance(thing, Algorithm) and registry.find(thing) is not None and ":" in name:
         raise InputError(
-            f"target: {name} is the catalogue algorithm {thing.name}: give {thing.name}, and its parameters "
-            "with --set NAME=VALUE (parameters= in Python)"
+            f"target: {name} is the catalogue algorithm {thing.name}; give {thing.name}, and its "
+            "parameters with --set NAME=VALUE (parameters= in Python)"
         )
     return replace(asked, target=thing, name=name)

@@ -68,8 +68,8 @@ def restore(
     promised = (None, 0.0) if claim is None else (claim.epsilon, claim.delta)
     if promised != (epsilon, delta):
         raise InputError(
-            f"epsilon, delta: {place!r} holds a session of {name}, which promises {promised[0]!r}, "
-            f"{promised[1]!r}, not {epsilon!r}, {delta!r}"
+            f"epsilon, delta must be {promised[0]!r}, {promised[1]!r}, as {name} promises, whose session "
+            f"is in {place!r}; got {epsilon!r}, {delta!r}"
         )
     return algorithm.restore(path, noise=noise, seeded=seeded, key=key, counter=counter)
 

@@ -173,7 +173,7 @@ def simulate(
     common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
     if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
         if horizon is not None or parameters is not None:
-            raise InputError("horizon and parameters must be set when the algorithm is made")
+            raise InputError("horizon and parameters must be set when the algorithm is created")
         return simulation.simulate(algorithm, environment, **common)
     form = environment.form if isinstance(environment, Population) else None
     whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
@@ -330,7 +330,7 @@ def _instances(given: Given) -> list[Environment | Population]:
         several = [several]
     if any(isinstance(item, str) for item in several):
         raise InputError(
-            f"environments: {', '.join(map(str, several))} need contexts: give the form of the contexts"
+            f"environments: {', '.join(map(str, several))} need contexts; give the form of the contexts"
         )
     return [
         item if hasattr(item, "gaps") or isinstance(item, Population) else bernoulli(item) for item in several

@@ -103,7 +103,9 @@ def _check_learning(record: Record) -> None:
             'record: scikit-learn was used; install it (pip install "verifiable-dp[learn]"), then rerun'
         )
     if here and not made_with:
-        raise InputError("the record was made without scikit-learn; rerun it without scikit-learn installed")
+        raise InputError(
+            "record: it was made without scikit-learn; rerun it where scikit-learn is not installed"
+        )
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:
@@ -156,7 +158,7 @@ def _request_again(record: Record, workers: int, progress: Progress) -> AuditReq
     """What was asked of the audit of a user's code that a record is of, with the code."""
     target = record.target
     if record.plan.given_pairs:
-        raise InputError("the pairs of the record were given as Python objects; rerun it from Python")
+        raise InputError("record: its pairs were given as Python objects; rerun it from Python")
     function = _again(_code_of(record).target, target.source, progress)
     return _request_of(record, function, _inputs_of(record), workers, progress)
 

@@ -94,7 +94,9 @@ def of_strangers(draft: Json, asked: Json) -> None:
     stated = {**source.get("loads", {}), source["path"]: source["sha256"]}
     for place, digest in stated.items():
         if digest and digest not in known and digest != _digest_of(place):
-            raise InputError(f"target: its process names {place!r} as its code, but we do not run that file")
+            raise InputError(
+                f"target: its process names {place!r} as its code, but that is not a file that we run"
+            )
 
 
 def _digest_of(place: str) -> str:

@@ -141,8 +141,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         if width * horizon > LARGEST:
             what = "rewards" if form is None else "rewards and contexts"
             raise InputError(
-                f"horizon: a table of {what} has {width} x {horizon} entries and is held in memory; at most "
-                f"{LARGEST} are accepted, so use a shorter horizon"
+                f"horizon: a table of {what} must have at most {LARGEST} entries to fit into memory, got "
+                f"{width} x {horizon}; use a shorter horizon"
             )
         bounds = validate.bounds("bounds", inputs.bounds)
         claim = claim_of(promise, inputs)
@@ -572,7 +572,8 @@ def power(case: PlayCase) -> None:
         acting = Acting.of(case.horizon, case.sizes.found)
         why = acting.words() or f"horizon {case.horizon} may be too short for any reward to change an action"
         raise InputError(
-            f"{case.kind}: {DETERMINISTIC} (all runs gave the same output on every input tried; {why})"
+            f"{case.kind}: {DETERMINISTIC} (on every input that we tried, all runs gave the same output; "
+            f"{why})"
         )
     promising = case.promising
     last = case.sizes(

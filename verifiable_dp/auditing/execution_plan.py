@@ -38,7 +38,7 @@ def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
         count = min(4 * count if best < 0.02 else 1, most - made)
 
 
-_EARLIER = "record: an earlier version wrote it; rerun it with that version"
+_EARLIER = "record: an earlier version of verifiable-dp wrote it; rerun it with that version"
 
 
 class StageSizes:
@@ -87,8 +87,8 @@ def _allowance(
             )
         if allowed.runs < LEAST_RUNS:
             raise InputError(
-                f"budget: one {what} takes {duration(allowed.each)}, so {size.seconds:g} seconds are enough "
-                f"for only {allowed.runs}; an audit needs at least {LEAST_RUNS}, so give --budget "
+                f"budget: one {what} takes {duration(allowed.each)}, so {size.seconds:g} seconds allow "
+                f"only {allowed.runs}; an audit needs at least {LEAST_RUNS}, so give --budget "
                 f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
             )
         return allowed.runs

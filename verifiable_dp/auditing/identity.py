@@ -148,7 +148,7 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
     what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
     if file is None:
         raise CheckpointError(
-            "`checkpoint` works only with a catalogue name or a function or class in a module, got "
+            "`checkpoint` works only with a catalogue name, or with a function or class in a module; got "
             f"{name}, whose code we cannot identify"
         )
     return [name, *what, digest(file)]

@@ -424,7 +424,9 @@ def power(case: ReleaseCase) -> None:
     """
     settings, pinned = case.request.settings, case.request.pinned
     if case.seen.deterministic and not case.ground.draws:
-        raise InputError(f"release: {DETERMINISTIC} (all draws gave the same output on every input tried)")
+        raise InputError(
+            f"release: {DETERMINISTIC} (on every input that we tried, all draws gave the same output)"
+        )
     promising = case.lead
     if promising is not None:
         most = 2 * _ON * case.plan.test

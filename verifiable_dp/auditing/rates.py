@@ -124,7 +124,10 @@ def parsed(
         raise InputError('scaling must be a mapping such as {"T": 0.5}, got ' + repr(scaling))
     for name in values or {}:
         if name not in scaling:
-            raise InputError(f"values: {name} must be one of {', '.join(map(str, scaling))}, as in scaling")
+            raise InputError(
+                f"values: its keys must be among those of scaling ({', '.join(map(str, scaling))}), got "
+                f"{name}"
+            )
     for over in ("K", "gap") if crowd else ():
         if over in scaling or (over == "gap" and gap is not None):
             raise InputError(
@@ -144,7 +147,7 @@ def _rate(
 ) -> Rate:
     if over not in ("T", "K", "gap") and not player.takes(over):
         known = ", ".join(("T", "K", "gap", *player.names))
-        raise InputError(f"scaling: {over!r} must be one of {known}")
+        raise InputError(f"scaling: its keys must be among {known}, got {over!r}")
     if over == "gap" and gap is not None:
         raise InputError("`gap` must be left out if `scaling` is over the gap")
     exponent, log_power, margin = claim_of(over, claim)

@@ -21,8 +21,8 @@ from verifiable_dp.report import Report
 _VERSION = 4
 _OLDER = {
     1: "names no lines",
-    2: "does not know the other files that code reads",
-    3: "does not know what was asked",
+    2: "does not record the other files that code reads",
+    3: "does not record what was asked",
 }
 _LARGEST = 1 << 20  # bytes of a file
 

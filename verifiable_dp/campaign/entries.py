@@ -312,13 +312,13 @@ def read(path: str | Path, require: str = passing.REQUIRED[0]) -> Campaign:
     for number, entry in enumerate(entries, start=1):
         if registry.is_registered(entry.name) and entry.target != entry.name:
             raise InputError(
-                f"{room}target {number}: the name {entry.name!r} is that of an algorithm of the catalogue: "
-                "choose another one"
+                f"{room}target {number}: the name {entry.name!r} belongs to a catalogue algorithm; choose "
+                "another name"
             )
         first = names.setdefault(entry.name.lower(), number)
         if first != number:
             raise InputError(
-                f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
+                f"{room}targets {first} and {number} have the same name {entry.name!r}; rename one of them"
             )
     known = loaded.get("baseline")
     baseline = None if known is None else Baseline.at(folder / _text("baseline", known), folder)

@@ -204,7 +204,7 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
 
 _DIGEST = "sha256:"
 _NONE = "it has no valid record"
-_NONE_OF_IT = f"{_NONE} of this kind, but one of the other kind; audit it, or change --check"
+_NONE_OF_IT = f"{_NONE} of this kind, but it has one of the other kind; audit it, or change --check"
 
 
 def _below(folder: Path) -> dict[Path, RequestEntry]:
@@ -221,7 +221,8 @@ def _below(folder: Path) -> dict[Path, RequestEntry]:
 def _put(found: dict[Path, RequestEntry], place: Path, asked: RequestEntry) -> None:
     if found.setdefault(place, asked).digest != asked.digest:
         raise InputError(
-            f"request: {place.as_posix()!r} is the place of two answers; put each request into its own folder"
+            f"request: the answers to two requests would both be {place.as_posix()!r}; put each request "
+            "into its own folder"
         )
 
 

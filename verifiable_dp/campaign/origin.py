@@ -98,7 +98,10 @@ class RecordOrigin:
         asked = None if asked is None else requests.checked(asked.as_dict())
         if self.request is not None:
             if asked is None or asked.digest != self.request.digest:
-                raise InputError(f"request: the record answers {asked.digest if asked else 'no request'}")
+                raise InputError(
+                    f"request: the record must answer {self.request.digest}, but it answers "
+                    f"{asked.digest if asked else 'no request'}"
+                )
             answers.of_request(record.as_dict(), asked.as_dict())
             self.declared(record, self.request)
         if self.max_age:
@@ -128,8 +131,9 @@ class RecordOrigin:
         """
         if self.commit and (other := differing(self.commit, asked)):
             raise InputError(
-                f"commit: {str(other[0])!r} is not as in the commit {self.commit}, so what was asked is not "
-                "what that commit asks; commit it, or check it out, and audit again"
+                f"commit: {str(other[0])!r} differs from its version in commit {self.commit}, so the "
+                "audit did not ask what that commit asks; commit the file, or check it out, and audit "
+                "again"
             )
 
     @classmethod
@@ -270,14 +274,16 @@ class RecordOrigin:
                 and not read_in.commit
             ):
                 raise InputError(
-                    f"source: {str(source)!r} is only part of a repository, and the audit was in none, "
-                    "so we do not know what the code read above this folder; audit in a checkout"
+                    f"source: {str(source)!r} is only part of a repository, and the audit was made "
+                    "outside any repository, so we do not know what the code read above this folder; "
+                    "audit in a checkout"
                 )
             root = Path("" if whole is None else asking.root_in(whole))
             if not Path.cwd().resolve().is_relative_to(root.resolve()):
                 raise InputError(
                     f"source: the code is in {str(root)!r}, a repository within {str(source)!r}, so we do "
-                    "not know what it read outside that repository; audit in that folder, and give it"
+                    "not know what it read outside that repository; audit in that folder, and give it as "
+                    "the source"
                 )
             read = opened.read(record.provenance.target.opened or {})
             present = {name: opened.digest(root, name) for name in read}

@@ -417,7 +417,7 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     portfolio.write_pages(found, made)
     for path, why in found.broken.items():
         if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
-            raise InputError(f"out: {str(path)!r}is invalid, although we have just written it: {why}")
+            raise InputError(f"out: {str(path)!r} is invalid, although we have just written it: {why}")
         say(f"invalid, and listed as invalid in the index: {path}: {why}")
     return place
 

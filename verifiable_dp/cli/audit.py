@@ -124,12 +124,12 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     ),
 )
 @click.argument("target", required=False)
-@_code("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
+@_code("--exec", "command", metavar="COMMAND", help="Audit a program that reads and writes JSON lines.")
 @_code(
     "--exec-timeout",
     type=float,
     metavar="SECONDS",
-    help="Time limit for each answer of that program (default 60).",
+    help="Time limit for each answer from the program (default 60).",
 )
 @_code("--arms", "n_arms", type=int, metavar="K", help="Number of arms (required for your own bandit).")
 @_code("--horizon", type=int, metavar="T", help="Number of rounds (required for your own bandit).")
@@ -140,26 +140,26 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     cls=Option,
     heading=_CODE,
     metavar="NAME=VALUE",
-    help="Set a parameter of the target.",
+    help="Set a parameter of TARGET.",
 )
 @_code("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of the rewards or data (default 0 1).")
 @_code(
     "--contexts",
     metavar="D|KxD",
-    help="Your bandit takes contexts of dimension D, or one context for each of K arms (KxD).",
+    help="Dimension of the contexts that your bandit takes: D, or KxD for one context per arm.",
 )
 @_code("--context-norm", type=float, help="Largest Euclidean norm of a context (default 1).")
 @_code(
     "--reward",
     metavar="FILE.PY:NAME",
-    help="The function in your code that returns a reward; the audit replaces it.",
+    help="Function in your code that returns a reward; the audit replaces it.",
 )
-@_code("--epsilon-parameter", metavar="NAME", help="The parameter of your code that sets epsilon.")
-@_claim("--epsilon", type=float, help="Epsilon of the claim (required for your own code).")
+@_code("--epsilon-parameter", metavar="NAME", help="Parameter of your code that sets epsilon.")
+@_claim("--epsilon", type=float, help="Claimed epsilon (required for your own code).")
 @_claim(
     "--delta",
     type=float,
-    help="Delta of the claim (default 0; catalogue algorithms use their own).",
+    help="Claimed delta (default 0; catalogue algorithms use their own).",
 )
 @_claim("--rho", type=float, help="Claim rho-zCDP instead of epsilon (mechanisms only).")
 @_claim("--mu", type=float, help="Claim mu-GDP instead of epsilon (mechanisms only).")
@@ -176,13 +176,13 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_claim(
     "--model",
     type=click.Choice(["central", "joint", "local"]),
-    help="What the adversary sees: all actions (central), every noisy report (local) or, with contexts, the "
-    "actions of all other users (joint).",
+    help="Trust model: the adversary sees all actions (central), every noisy report (local) or, with "
+    "contexts, all other users' actions (joint).",
 )
 @_claim(
     "--protects",
     type=click.Choice(["context", "reward"]),
-    help="With contexts: protect a user's context and reward (context), or only the reward.",
+    help="With contexts: protect a user's context and reward (context), or only the reward (reward).",
 )
 @_claim("--group", type=int, metavar="K", help="Audit what the claim implies for a group of K rewards.")
 @_test(
@@ -190,8 +190,8 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     metavar="smoke|quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
-    help="Number of runs of your own code: 4000 (smoke), 80 000 (quick), 720 000 (standard), 4.8 million "
-    "(thorough), or 4000 times SECONDS, which also limits the time.",
+    help="Number of runs of your own code: 4,000 (smoke), 80,000 (quick), 720,000 (standard), 4.8 million "
+    "(thorough), or 4,000 per second if you give SECONDS, which is then also the time limit.",
 )
 @_test("--runs", type=int, metavar="N", help="Total number of runs of your own code; overrides --budget.")
 @_test(
@@ -201,14 +201,16 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_test("--curve", is_flag=True, help="Also bound delta at many epsilons, and epsilon at many deltas.")
 @_test("--numerics", is_flag=True, help="Also audit the floating-point output of a mechanism's sampler.")
 @_test(
-    "--own-neighbours", is_flag=True, help="Use the neighbouring data that the mechanism's own code supplies."
+    "--own-neighbours",
+    is_flag=True,
+    help="Test on the neighbouring data that the mechanism's own code supplies.",
 )
 @_test(
     "--alpha",
     type=float,
     default=1e-6,
     show_default=True,
-    help="Largest probability of rejecting a true claim, over all tests of the audit.",
+    help="Maximum probability that the whole audit rejects a true claim.",
 )
 @_test(
     "--detect",
@@ -216,11 +218,11 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     default=2.0,
     show_default=True,
     metavar="FACTOR",
-    help="If no upper bound is proved, accept a claim only if the tests would have caught a loss of FACTOR "
+    help="Without a proved upper bound, accept a claim only if the tests would have caught a loss of FACTOR "
     "times its epsilon at the tested event.",
 )
 @require_option
-@_test("--write-baseline", is_flag=True, help="Without TARGET: write all warnings to the baseline file.")
+@_test("--write-baseline", is_flag=True, help="Without a TARGET: write all warnings to the baseline file.")
 @request_options
 @declarations_option
 @checkpoint_option
@@ -242,8 +244,8 @@ def audit(
 ) -> None:
     """Audit the privacy claim of TARGET.
 
-    TARGET is file.py:name, package.module:name, a catalogue name, or --exec COMMAND. Without a TARGET, audit
-    what pyproject.toml lists under [tool.verifiable-dp].
+    TARGET is file.py:name, package.module:name or a catalogue name; for a program, give --exec COMMAND
+    instead. With neither, audits the targets that pyproject.toml lists under [tool.verifiable-dp].
     """
     from verifiable_dp import api
     from verifiable_dp.core.files import write_text
@@ -286,12 +288,12 @@ def audit(
     ),
 )
 @click.argument("target")
-@click.option("--bound", help="Claim at most this regret: a number, or file.py:function.")
+@click.option("--bound", help="Claim that regret is at most this: a number, or file.py:function.")
 @_several(
     "--scaling",
     parse=_scaling,
     metavar="Q=RATE",
-    help="Claim a rate, such as T=log, T=sqrt or K=1:0.1 (with a margin).",
+    help="Claim a growth rate, such as T=log, T=sqrt or, with a margin, K=1:0.1.",
 )
 @click.option("--better-than", metavar="TARGET", help="Claim less regret than this rival.")
 @click.option(
@@ -306,7 +308,7 @@ def audit(
     "rival_parameters",
     parse=_parameters,
     metavar="NAME=VALUE",
-    help="Set a parameter of the rival that differs from TARGET's.",
+    help="Set a parameter of the rival to a value other than TARGET's.",
 )
 @click.option("--arms", "n_arms", type=int, help="Number of arms (required for your own code).")
 @click.option("--horizon", type=int, help="Number of rounds (required for your own code).")
@@ -321,7 +323,7 @@ def audit(
 @click.option(
     "--contexts",
     metavar="D|KxD",
-    help="Your own code takes contexts of dimension D, or one for each arm (KxD).",
+    help="Dimension of the contexts that your own code takes: D, or KxD for one context per arm.",
 )
 @click.option(
     "--population",
@@ -329,12 +331,16 @@ def audit(
     multiple=True,
     help="With contexts: how users and their rewards are drawn (default: linear).",
 )
-@_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure a rate at these values.")
-@click.option("--gap", type=float, help="Gap between the best arm and the others, for measuring a rate.")
+@_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure the rate at these values of Q.")
+@click.option("--gap", type=float, help="Gap between the best arm and the others when a rate is measured.")
 @click.option("--runs", type=int, help="Runs at each point (default: set by --budget).")
-@click.option("--beta", type=float, help="Largest probability that a run exceeds the bound.")
+@click.option("--beta", type=float, help="Maximum probability that a run exceeds --bound.")
 @click.option(
-    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+    "--budget",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="quick",
+    show_default=True,
+    help="How many runs to make.",
 )
 @request_options
 @in_process_option
@@ -352,8 +358,8 @@ def regret(
 ) -> None:
     """Check claims about the regret of TARGET.
 
-    TARGET is file.py:name, package.module:name or a catalogue name. For a catalogue name, checks the theorems
-    in its papers unless you give --bound, --scaling or --better-than. Exit status: 0 consistent, 1
+    TARGET is file.py:name, package.module:name or a catalogue name. For a catalogue algorithm, checks the
+    theorems in its papers unless you give --bound, --scaling or --better-than. Exit status: 0 consistent, 1
     contradicted, 3 vacuous or inconclusive.
     """
     from verifiable_dp import api
@@ -377,7 +383,8 @@ def regret(
     metavar="quick|standard|thorough|MILLIONS",
     default="quick",
     show_default=True,
-    help="Test draws per control: 2, 10 or 50 million, or a number of millions.",
+    help="Test draws per control: 2 million (quick), 10 million (standard), 50 million (thorough), or "
+    "MILLIONS.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--only", multiple=True, metavar="NAME", help="Run only these controls.")

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )
 @click.option("--html", "html_path", type=PATH, help="With --papers: write a page to this file.")
 def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> None:
-    """List the published algorithms that we ship."""
+    """List the published algorithms in the catalogue."""
     if html_path is not None and not papers:
         raise click.UsageError("--html needs --papers")
     check_outputs(html_path)
@@ -92,7 +92,11 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 
 @main.command(section=CATALOGUE, examples=("simulate NAME --arms 3 --horizon 100000 --epsilon 1",))
 @click.argument("name")
-@click.option("--contexts", metavar="D|KxD", help="Your own code takes contexts: dimension D, or KxD.")
+@click.option(
+    "--contexts",
+    metavar="D|KxD",
+    help="Dimension of the contexts that your own code takes: D, or KxD for one context per arm.",
+)
 @click.option(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
@@ -102,7 +106,8 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 )
 @click.option(
     "--setting",
-    help="Means such as .9,.5,.1, or a setting of a study (default: one arm .75, the others .7).",
+    help="Means of the arms, such as .9,.5,.1, or the name of a study's setting (default: .75 for one arm, "
+    ".7 for the others).",
 )
 @click.option("--epsilon", type=float, default=1.0, show_default=True)
 @click.option("--arms", "n_arms", type=int, default=5, show_default=True)
@@ -113,7 +118,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 def simulate(
     name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Given
 ) -> None:
-    """Simulate a bandit from the catalogue, or your own.
+    """Simulate your own bandit or one from the catalogue.
 
     Prints the mean regret.
     """
@@ -189,10 +194,18 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
 
 @main.command(section=CATALOGUE)
 @click.option(
-    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+    "--budget",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="quick",
+    show_default=True,
+    help="How many runs each audit makes.",
 )
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    help="Write to this folder.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Audit only these algorithms.")
 @click.option("--seed", type=int, default=0, show_default=True)
@@ -208,10 +221,10 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
 def report(
     out: Path, only: tuple[str, ...], workers: int, resume: bool, scheduler: str | None, **asked: Given
 ) -> None:
-    """Audit all algorithms that we ship.
+    """Audit every algorithm in the catalogue.
 
     Writes a record and a page for each algorithm, and an index. Exit status: 1 if a claim is refuted or
-    contradicted, 3 if one is inconclusive, else 0.
+    contradicted, 3 if a result is inconclusive, else 0.
     """
     from verifiable_dp.campaign import run as campaign
 
@@ -234,7 +247,11 @@ def report(
 @main.command(section=YOURS, examples=("campaign audits.toml --out reports",))
 @click.argument("file", type=FILE)
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("campaign"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("campaign"),
+    show_default=True,
+    help="Write to this folder.",
 )
 @click.option("--workers", type=int, default=1, show_default=True, help="Number of targets audited at once.")
 @scheduler_option
@@ -246,8 +263,8 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
     """Audit every target listed in a TOML FILE.
 
     Writes a record and a page for each target, and an index. FILE may be a pyproject.toml. Exit status: 2 if
-    a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has weaker evidence
-    than --require asks for, else 0.
+    a target could not be audited; otherwise 1 if a target is refuted, 3 if a target is inconclusive or its
+    evidence is weaker than --require, 0 if neither.
     """
     from verifiable_dp.campaign import entries
     from verifiable_dp.campaign import file as campaign_file
@@ -272,12 +289,16 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
     help="Multiply the horizons and numbers of runs by this factor (above 0, at most 1).",
 )
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="Write to this folder.",
 )
 @click.option(
     "--cells",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Save finished cells (the runs behind one point in a figure) in this folder.",
+    help="Save each finished cell (the runs behind one point in a figure) in this folder.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Use the workers of the Dask scheduler at this address.")
 @seeded
@@ -290,10 +311,10 @@ def reproduce(
     seed: int,
     workers: int,
 ) -> None:
-    """Repeat the experiments from the papers, and our own (S1 to S6).
+    """Repeat the experiments in the papers, and our own (S1 to S6).
 
-    Without a NAME, runs all of them. Writes figures, tables and verdicts. After an interruption, the same
-    command continues. Exit status: 1 if a verdict differs from the known full-size verdict, else 0.
+    Without a NAME, repeats all of them. Writes figures, tables and verdicts. If interrupted, run the same
+    command again to continue. Exit status: 1 if a verdict differs from the known full-size verdict, else 0.
     """
     from verifiable_dp.campaign import reproduction
     from verifiable_dp.registry import study
@@ -309,7 +330,7 @@ def reproduce(
         for line in lines(whole):
             say(f"  {line}")
         if scale < 1:
-            say(f"scale {scale:g}: not the paper's sizes; verdicts may differ from those at full size")
+            say(f"scale {scale:g}: smaller than in the paper, so verdicts may differ from those at full size")
         say(f"written: {out / whole['study'] / 'index.html'}")
         surprises |= scale == 1 and surprising(whole)
     sys.exit(1 if surprises else 0)
@@ -330,10 +351,10 @@ def errata(
     checkpoint: Path | None,
     json_path: Path | None,
 ) -> None:
-    """Show statements in the papers that fail as printed.
+    """Show statements in the papers that are false as printed.
 
-    Each statement holds once it is corrected. Without a NAME, shows all of them. Exit status: 1 if the
-    evidence fails to confirm one of them, else 0.
+    Each statement is true once corrected. Without a NAME, shows all of them. Exit status: 1 if the evidence
+    fails to confirm an erratum, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -377,7 +398,11 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
     "--only", multiple=True, metavar="NAME", help="Audit only the broken variants of these algorithms."
 )
 @click.option(
-    "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
+    "--budget",
+    type=click.Choice(["quick", "standard", "thorough"]),
+    default="quick",
+    show_default=True,
+    help="How many runs each audit makes.",
 )
 @seeded
 @scheduler_option
@@ -403,10 +428,10 @@ def mutants(
     reports: Path | None,
     **asked: Given,
 ) -> None:
-    """Audit broken variants of the algorithms, and count those caught.
+    """Audit broken variants, and count how many are caught.
 
     With --reports, adds the results of each algorithm to its record in that folder. This changes the record's
-    digest, so sign it again.
+    digest, so sign the record again.
 
     Exit status: 1 if a missed variant has a true epsilon of at least 1.25 times the claim, else 0. With
     --against: 3, and nothing is written, if a variant caught in the older table is missed now.

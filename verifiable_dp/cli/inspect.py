@@ -13,16 +13,18 @@ from verifiable_dp.core.validate import Given
 
 @main.command("inspect", section=YOURS, examples=("inspect mine.py:play --arms 2 --horizon 40",))
 @click.argument("target")
-@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Epsilon of the claim.")
-@click.option("--delta", type=float, default=0.0, show_default=True, help="Delta of the claim.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Claimed epsilon.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="Claimed delta.")
 @click.option("--arms", "n_arms", type=int, default=2, show_default=True, help="Number of arms.")
 @click.option("--horizon", type=int, default=60, show_default=True, help="Number of rounds.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
 @click.option(
-    "--reward", default="", metavar="FILE.PY:NAME", help="The function in your code that returns a reward."
+    "--reward", default="", metavar="FILE.PY:NAME", help="Function in your code that returns a reward."
 )
 @click.option(
-    "--contexts", metavar="D|KxD", help="TARGET takes contexts of dimension D, or one for each arm (KxD)."
+    "--contexts",
+    metavar="D|KxD",
+    help="Dimension of the contexts that TARGET takes: D, or KxD for one context per arm.",
 )
 @click.option(
     "--play",

@@ -38,7 +38,7 @@ from verifiable_dp.core.validate import Given
     type=click.Choice(["audit", "regret"]),
     default="audit",
     show_default=True,
-    help="Kind of record that each TARGET needs: about its privacy (audit) or its regret.",
+    help="Kind of record that each TARGET needs: about its privacy (audit) or its regret (regret).",
 )
 @key_option
 @origin_options
@@ -55,10 +55,10 @@ def judge(
 ) -> None:
     """Verify the records in FOLDER, and exit with their status.
 
-    Does not run any audited code. For each request, there must be a valid record next to it that answers it,
-    and each record must have a request. Each TARGET and campaign target needs a record. Exit status: 2 if
-    anything is missing or invalid, else 1 if a claim is refuted or contradicted, 3 if one is inconclusive,
-    else 0.
+    Runs no audited code. Next to each request there must be a valid record that answers it, and every record
+    must have a request. Each TARGET, and each target of the campaign, needs a record. Exit status: 2 if
+    anything is missing or invalid; otherwise 1 if a claim is refuted or contradicted, 3 if a result is
+    inconclusive, 0 if neither.
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
@@ -70,7 +70,7 @@ def judge(
     for name, report in judged.reports:
         say(f"{verdict(report)}: {name}{promise(report)}")
         if read := variables.said(report.parsed.provenance.target.opened or {}):
-            aside(f"note: {name}: the code asked for environment variables: {read}")
+            aside(f"note: {name}: the code asked for these environment variables: {read}")
     for line in judged.failed:
         aside(f"verifiable-dp: {line}")
     if not judged.reports:

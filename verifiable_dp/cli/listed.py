@@ -98,8 +98,9 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     place = settings.nearest(Path.cwd())
     if place is None:
         raise InputError(
-            f"target: give TARGET or --exec COMMAND, or list targets in {settings.FILE}: "
-            f"[[tool.{settings.TABLE}.targets]] (none found in {str(Path.cwd())!r} or the folders above it)"
+            "target: give TARGET or --exec COMMAND, or list targets under "
+            f"[[tool.{settings.TABLE}.targets]] in {settings.FILE} (none found in {str(Path.cwd())!r} or "
+            "the folders above it)"
         )
     for name in context.params:
         if name not in _OF_ALL and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -109,7 +110,9 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
             )
     found = entries.read(place, given["require"])
     if given["write_baseline"] and found.baseline is None:
-        raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
+        raise InputError(
+            f'--write-baseline needs a baseline file; name it in {settings.FILE}: baseline = "privacy.json"'
+        )
     aside(f"settings: {place}")
     make_ignored_folder("out", _OUT)
     examples = Examples(found)

@@ -46,12 +46,12 @@ DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable":
 @click.argument("path", type=click.Path(path_type=Path), required=False)
 @click.option("--github", is_flag=True, help="Write a workflow for GitHub Actions instead.")
 def init(path: Path | None, github: bool) -> None:
-    """Write a template for your declarations, or a workflow.
+    """Write a template for your declarations, or a GitHub workflow.
 
     Writes the template to PATH (default declarations.toml); describe your deployment there. If PATH ends in
     .html, writes a page with the same questions instead; fill it in, and save the file from your browser.
     With --github, writes a workflow (.github/workflows/verifiable-dp.yml at the top of the repository)
-    that audits what pyproject.toml lists under [tool.verifiable-dp]. Existing files are not overwritten.
+    that audits the targets listed in pyproject.toml under [tool.verifiable-dp]. Never overwrites a file.
     """
     from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter
@@ -72,9 +72,9 @@ def init(path: Path | None, github: bool) -> None:
 def declare(record: Path, declarations: Path, json_path: Path, html_path: Path | None) -> None:
     """Add declarations of your deployment to a record.
 
-    No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
-    declarations in RECORD. Nothing else in the record changes, except its digest. RECORD itself is never
-    overwritten, because others may have its digest or signature.
+    Runs no code. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
+    declarations in RECORD. Nothing else in the record changes except its digest. RECORD itself is never
+    overwritten, because others may rely on its digest or signature.
     """
     from verifiable_dp.report import Report
 
@@ -83,7 +83,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     check_outputs(*written)
     report = Report.load(record).declare(declarations)
     Outputs(json_path, html_path).write(report)
-    stated = ", ".join(report.parsed.declarations or {}) or "nothing: the file contains only comments"
+    stated = ", ".join(report.parsed.declarations or {}) or "nothing, because the file contains only comments"
     say(report.line())
     say(f"declared: {stated}")
     for path in written:
@@ -100,7 +100,7 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
             if linked or path.resolve() == other.resolve():
                 raise InputError(f"path: {str(path)!r} is {name}; we do not overwrite it")
         if path.resolve() in [before.resolve() for before in written[:number]]:
-            raise InputError(f"path: {str(path)!r} is given twice")
+            raise InputError(f"path: {str(path)!r} is given twice; write each output to its own file")
 
 
 @main.command(
@@ -168,7 +168,7 @@ def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
     from verifiable_dp.record.verify import verify as check
 
     if kind is not None:
-        raise InputError("`request`, `source`, `commit` and `max_age` work only with the record of an audit")
+        raise InputError("--request, --source, --commit and --max-age work only with the record of an audit")
     request = given.pop("request")
     asked = None if request is None else requested.read(request)
     RecordOrigin(**given, request=asked).check(check(whole).parsed)
@@ -225,7 +225,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     if ring:
         good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
         sealed = f"{len(good)} of {len(signed)} files have a valid signature"
-        sealed += f", by the manifest: {whole.words}" if whole.holds else ""
+        sealed += f", by the manifest ({whole.words})" if whole.holds else ""
     say(f"{count}; {sealed}; the runs were not repeated")
     sys.exit(2 if found.broken or wrong else 0)
 
@@ -238,9 +238,9 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
     if keys and dsse.is_envelope(signature):
         return _enveloped(whole, keys, signature)
     if len(keys) == 1 and not keys[0].is_dir():  # which says more of what is wrong
-        return f"signature holds: Ed25519 key {signing.check(whole, keys[0], signature)}"
+        return f"valid signature: Ed25519 key {signing.check(whole, keys[0], signature)}"
     if given and not keys:
-        raise InputError("signature needs --key PUBLIC.pem")
+        raise InputError("--signature needs --key PUBLIC.pem")
     found = signing.state(signature, whole, signing.keyring(keys))
     if found.holds is False:
         raise InputError(f"signature: {str(signature)!r}: {found.words}; sign again, or remove the file")
@@ -321,7 +321,7 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
         same = False
     if not same:
         raise InputError(f"signature: {str(envelope)!r} belongs to another record, or the record was altered")
-    return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
+    return f"valid signature: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
 @main.command(section=RECORDS)
@@ -329,8 +329,8 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
 def keygen(prefix: Path) -> None:
     """Make a key pair for signing records.
 
-    Writes Ed25519 keys: PREFIX.pem for `sign`, to be kept secret, and PREFIX.pub for `verify`, to be
-    given to others. Existing files are not overwritten.
+    Writes two Ed25519 keys: PREFIX.pem for `sign`, which you keep secret, and PREFIX.pub for `verify`, which
+    you give to others. Never overwrites a file.
     """
     from verifiable_dp.record.signing import keygen as make
 
@@ -362,7 +362,7 @@ def _verified(path: Path) -> Json:
     multiple=True,
     metavar="FORMAT",
     help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia "
-    "(default: by the ending of --out).",
+    "(default: from the file extension of --out).",
 )
 @click.option(
     "--out",
@@ -375,7 +375,7 @@ def _verified(path: Path) -> Json:
 def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, key: tuple[Path, ...]) -> None:
     """Turn a record into a page, a document or findings for tools.
 
-    The record is verified first. Exit status: 2 if the record is invalid, else 0, whatever the verdict.
+    Verifies the record first. Exit status: 2 if the record is invalid, else 0, whatever the verdict.
     """
     from verifiable_dp.core.files import write_bytes
     from verifiable_dp.core.validate import InputError
@@ -385,7 +385,7 @@ def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, k
     check_outputs(*out)
     if not (to or out):
         raise InputError(
-            f"--to must be one of {', '.join(renderings.formats())}; or write a file: --out record.html"
+            f"--to must be one of {', '.join(renderings.formats())}; or name a file such as --out record.html"
         )
     to = to or tuple(map(renderings.form_of, out))
     if "pdf" in to and not out:
@@ -410,7 +410,9 @@ def render(record: Path, to: tuple[str, ...], out: tuple[Path, ...], url: str, k
 @click.argument("old", type=FILE)
 @click.argument("new", type=FILE)
 @click.option("--json", "json_path", type=PATH, help="Write the changes to this file.")
-@click.option("--without", multiple=True, metavar="PATTERN", help="Ignore these files or folders.")
+@click.option(
+    "--without", multiple=True, metavar="PATTERN", help="Ignore files and folders that match PATTERN."
+)
 def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...]) -> None:
     """Compare two records, or two folders.
 
@@ -461,10 +463,10 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @click.option("--out", type=PATH, help="Write the page to this file (default FOLDER/index.html).")
 @key_option
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
-    """Write one page that shows all records in FOLDER and its subfolders.
+    """Write one page about all records in FOLDER.
 
-    Every record is verified. Exit status: 2 if a record (with --key, also a signature) is invalid, else 0.
-    The page says which record is invalid, and why.
+    Includes subfolders, and verifies every record. The page says which records are invalid, and why. Exit
+    status: 2 if a record (or, with --key, a signature) is invalid, else 0.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write
@@ -493,14 +495,14 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     "--edit-url",
     "edit",
     default="",
-    help="Address at which readers can edit a page; we append the path of its file.",
+    help="Base address for editing pages; the path of each page's file is appended.",
 )
 def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     """Write a static site of reports and documentation.
 
     Reads the reports in FOLDER and, with --docs, the Markdown files in another folder. Writes pages and a
-    search index to OUT, which must be a new or empty folder. Exit status: 2 if a file is invalid or a link is
-    broken, else 0; the command names each of them.
+    search index to OUT, which must be a new or empty folder. Lists every invalid file and broken link. Exit
+    status: 2 if there are any, else 0.
     """
     from verifiable_dp.render import site as sites
 
@@ -583,4 +585,4 @@ def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable
 
             raise InputError(f"{kind.what}: a rerun differs: {difference}")
     judged = f"{len(whole[kind.part])} {kind.items} judged again"
-    return f"{kind.what}: digest holds, {judged}; {said_of(signed, again is not None, kind.numbers)}"
+    return f"{kind.what}: digest is valid, {judged}; {said_of(signed, again is not None, kind.numbers)}"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from verifiable_dp.record.requests import RequestEntry
     from verifiable_dp.report import Report
 
-YOURS, RECORDS, CATALOGUE = "Audit your code", "Work with records", "Published algorithms, and our own tests"
+YOURS, RECORDS, CATALOGUE = "Audit your code", "Work with records", "Published algorithms and self-tests"
 SECTIONS = (YOURS, RECORDS, CATALOGUE)  # of commands, in the order of `--help`
 _COLOURS = {0: "green", 1: "red", 3: "yellow"}  # of a verdict on a terminal, by its exit status
 _PATIENCE = 2.0  # seconds before progress is shown
@@ -457,7 +457,7 @@ checkpoint_option = click.option(
     "--checkpoint",
     type=PATH,
     metavar="FILE",
-    help="Save finished steps in FILE, so an interrupted command can continue.",
+    help="Save finished steps in FILE so that an interrupted command can continue.",
 )
 
 
@@ -493,7 +493,7 @@ key_option = click.option(
 def origin_options(function: Function[None]) -> Function[None]:
     """Add --source, --commit and --max-age."""
     for option in (
-        click.option("--max-age", default="", metavar="30d", help="Accept only records up to this age."),
+        click.option("--max-age", default="", metavar="30d", help="Accept only records at most this old."),
         click.option(
             "--commit",
             default="",
@@ -533,7 +533,7 @@ require_option = click.option(
     type=click.Choice(["detectable", "tested-paths", "every-path", "certified"]),  # `passing.REQUIRED`
     default="detectable",
     show_default=True,
-    help="Weakest evidence accepted with exit status 0: samples (detectable), or an upper bound with this "
+    help="Weakest evidence that gives exit status 0: samples (detectable), or an upper bound with the named "
     "scope.",
 )
 
@@ -564,7 +564,7 @@ def lack_privacy(reports: Iterable[Report], require: str) -> bool:
 in_process_option = click.option(
     "--in-process",
     is_flag=True,
-    help="Run your code in this process for debugging. Your code can then end the audit.",
+    help="Run your code in this process, for debugging; it can then end the audit.",
 )
 
 
@@ -573,8 +573,8 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to the network, other processes or files (Linux only; with "
-    "best, if the system allows it).",
+    help="Run your code without access to the network, other processes or files (Linux only). If the system "
+    "cannot do this, fail (required) or do what is possible (best).",
 )
 
 

@@ -23,10 +23,10 @@ def crashed(error: BaseException) -> NoReturn:
     """
     lost = error.name if isinstance(error, ModuleNotFoundError) else None
     if lost and (place := paths.missing(lost)):
-        where = "which is in the same folder tree as the current folder, or which PYTHONPATH names"
-        why = "that folder may hold the code of targets, which we never import where we judge audits"
+        where = "which shares a folder tree with the current folder or is on PYTHONPATH"
+        why = "That place may contain code of targets, which we never import where we judge audits"
         print(
-            f"verifiable-dp: module {lost} is only in {place!r}, {where}: {why}; install it with pip",
+            f"verifiable-dp: module {lost} is only in {place!r}, {where}. {why}; install the module with pip",
             file=sys.stderr,
         )
         sys.exit(2)

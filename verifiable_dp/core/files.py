@@ -106,7 +106,7 @@ def check_values(what: str, content: bytes, most: int = MOST_VALUES) -> None:
     """
     found = content.count(b",") + content.count(b"[") + content.count(b"{") + 1
     if found > most:
-        raise InputError(f"{what}: it holds {found} values, but at most {most} are accepted")
+        raise InputError(f"{what}: it contains {found} values, but at most {most} are accepted")
 
 
 def check_own(what: str, path: str, found: os.stat_result) -> None:
@@ -170,7 +170,7 @@ def check_writable(path: Path) -> None:
     """
     folder = path.resolve().parent
     if path.is_dir():
-        raise InputError(f"path: {str(path)!r} is a folder")
+        raise InputError(f"path: {str(path)!r} is a folder; give the path of a file")
     if path.exists() and not path.is_file():  # a file would take its place
         raise InputError(f"path: {str(path)!r} is a device or a pipe, not a file")
     if not folder.is_dir():

@@ -67,8 +67,8 @@ def limited(seconds: float = math.inf, what: str = "target", runs: int = 1) -> I
 def late(what: str, seconds: float, more: str = "") -> str:
     """What is said of a call that took longer than it may."""
     return (
-        f"{what} did not return within {seconds:g} seconds{more}; if it needs longer, allow more with "
-        "--timeout SECONDS (timeout= in Python)"
+        f"{what} did not return within {seconds:g} seconds{more}; if it needs longer, allow more time "
+        "with --timeout SECONDS (timeout= in Python)"
     )
 
 

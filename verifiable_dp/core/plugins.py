@@ -158,8 +158,8 @@ def registered(group: str, name: str, kind: type[Registered]) -> Registered:
     if not points:
         known = ", ".join(names(group))
         raise InputError(
-            f"{what}: must be one of {known}, got {name!r}; install the package that registers it "
-            f"(entry point of group {group})"
+            f"{what} must be one of {known}, got {name!r}; install the package that registers it (entry "
+            f"point of group {group})"
         )
     if len(points) > 1:
         both = " and ".join(point.value for point in points)

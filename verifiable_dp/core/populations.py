@@ -156,7 +156,7 @@ class _Scored(Population):
         if self.law == "intercept" and theta.shape[-1] < 2:
             raise InputError("law: contexts with an intercept must have a dimension of at least 2, got 1")
         if (self.arms is None) != (theta.ndim == 2):
-            raise InputError("arms must be given if and only if all arms share theta (d,)")
+            raise InputError("arms must be given if all arms share a theta of shape (d,), and only then")
         arms = validate.integer("arms", len(theta) if self.arms is None else self.arms, least=2)
         ends = [self._mean(np.array(_extremes(row, self.law))) for row in np.atleast_2d(theta)]
         least, most = min(end[0] for end in ends), max(end[1] for end in ends)

@@ -69,7 +69,9 @@ class LinUCB:
                 f"contexts and rewards must have matching shapes, got {np.shape(contexts)} and {paid.shape}"
             )
         if given.shape[2] not in (1, paid.shape[2]):
-            raise InputError(f"contexts must be one per user or one per arm, got {np.shape(contexts)}")
+            raise InputError(
+                f"contexts must have one row per user or per arm, got shape {np.shape(contexts)}"
+            )
         arms = np.empty(paid.shape[:2], np.int64)
         models = 1 if self.shared else paid.shape[2]
         _play(given, paid, models, float(self.ridge), np.array(self.radius, dtype=np.float64), arms)

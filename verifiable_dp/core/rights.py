@@ -292,9 +292,9 @@ class Right:
         """
         if self._process != (_born[0], os.getpid()):
             raise InputError(
-                "the session belongs to the process that created it, and the current process is a fork of "
-                "that one: both would draw on the same data; create or restore the session after the fork, "
-                "in one process only"
+                "the session belongs to the process that created it, but this process is a fork of it, "
+                "and both would draw on the same data; create or restore the session after the fork, in "
+                "one process only"
             )
 
     @contextlib.contextmanager
@@ -467,9 +467,7 @@ class Right:
             if self._at == mark.stamp:
                 break
             if self._at == before:
-                raise InputError(
-                    "session: the counter does not advance, though its value is the expected one"
-                )
+                raise InputError("session: the counter did not advance, although it had the expected value")
         self._at, self._own = mark.stamp, {mark.stamp}
 
     def close(self) -> None:
@@ -527,8 +525,8 @@ def _own(path: str, handle: int) -> None:
         ) from None
     if not free:
         raise InputError(
-            f"session: {path!r} is in use by another session, in this process or another one; only one may "
-            "draw on its data"
+            f"session: {path!r} is in use by another session, in this process or another one; only one "
+            "session may draw on its data"
         )
 
 

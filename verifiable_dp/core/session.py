@@ -189,7 +189,7 @@ class Session:
                 arm, now = self.select(), self._now
                 if round is not None and round != self.rounds:
                     raise InputError(
-                        f"round: the next reward belongs to round {self.rounds}, not to another round"
+                        f"round must be {self.rounds}, the round of the next reward, got {round!r}"
                     )
                 turns = self._turns
                 after = turns.after(now, turns.added(now, turns.checked(reward), arm))

@@ -168,8 +168,8 @@ class Turns:
         most = self.algorithm.contribution
         if query.complete[0] and (np.abs(found) > most).any():
             raise InputError(
-                f"algorithm: a reward adds more to a sum than the {most:g} that its `contribution` states; "
-                "override that property"
+                f"algorithm: a reward adds more to a sum than {most:g}, which is what `contribution` "
+                "states; override that property"
             )
         found = found - np.fmod(found, self.unit)
         if ask is None:  # where 0 is out of bounds, towards 0 can be out of bounds

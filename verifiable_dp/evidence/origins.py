@@ -50,13 +50,13 @@ SOURCES = Kind(
 SEEDS, DECIDED, FAILED = "sources of randomness", "decisions based on raw data", "runs that failed"
 _NO_BUDGET = "a larger --budget cannot help"
 ADVICE = {
-    SEEDS: f"draw from the rng that is passed, or seed from the system: default_rng(); {_NO_BUDGET}; if a "
+    SEEDS: f"draw from the rng that we pass, or seed from the system (default_rng()); {_NO_BUDGET}; if a "
     "library such as OpenDP draws by itself and you trust the code, use --in-process",
-    DECIDED: "decide from released values only, or add noise to what decides here and release it; "
+    DECIDED: "let only released values decide, or add noise to the value that decides here and release it; "
     f"{_NO_BUDGET}",
-    FAILED: f"accept or refuse all data of one form and size alike; {_NO_BUDGET}",
+    FAILED: f"treat all data of one form and size alike: accept all or refuse all; {_NO_BUDGET}",
 }
-NAMED = f"remove the cause that is named here; {_NO_BUDGET}"  # of other doubts
+NAMED = f"remove the cause named here; {_NO_BUDGET}"  # of other doubts
 
 
 def check(doubts: Sequence[str]) -> Check:

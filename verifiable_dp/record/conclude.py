@@ -144,9 +144,9 @@ def _traced(check: Check, pure: bool) -> str:
     for found in numbers.get("leads", ()):
         at = f"{found['file']}:{found['line']}"
         if found["open"] and found.get("what") == "shared":
-            return f"one draw hides rewards of several rounds at {at}"
+            return f"at {at}, one draw hides rewards of several rounds"
         if found["open"] and found.get("what") == "seeds":
-            return f"noise takes few values, because its generator has few possible seeds, at {at}"
+            return f"at {at}, noise takes only a few values, because its generator has few possible seeds"
         if found["open"] and found.get("what") == "unsettled":
             return f"we cannot tell whether noise hides the values that decide at {at}"
         if found["open"] and found.get("what") == "unfollowed":

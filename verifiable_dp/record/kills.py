@@ -70,7 +70,7 @@ def compared(record: Record, tables: Mapping[str, Json]) -> str:
                 ) from None
             expected = None if found is None else found.as_dict()
             if difference := first_difference(stated.as_dict(), expected, "kill_table"):
-                raise InputError(f"the record's results of broken variants differ from {name}: {difference}")
+                raise InputError(f"the record's results on broken variants differ from {name}: {difference}")
             return f"{what} as in {name}"
     return f"{what} not compared: no mutants.json with their digest next to the record"
 

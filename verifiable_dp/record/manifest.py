@@ -60,7 +60,9 @@ def _files(folder: Path) -> Iterator[Path]:
             if path.relative_to(folder).as_posix() in (NAME, f"{NAME}.sig"):
                 continue
             if path.is_symlink():
-                raise InputError(f"manifest: {str(path)!r} is a link, which has no digest")
+                raise InputError(
+                    f"manifest: {str(path)!r} is a link, which has no digest; replace it with the file itself"
+                )
             yield path
 
 

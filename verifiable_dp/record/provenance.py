@@ -347,7 +347,8 @@ def commit_at(folder: Path, name: str) -> str:
     found = _git(top, "rev-parse", "--verify", f"{name}^{{commit}}").strip() if top else b""
     if not re.fullmatch(_NAME, found):
         raise InputError(
-            f"commit: {name!r} is not a commit of the repository of {str(folder)!r}; check it out"
+            f"commit: {name!r} is not a commit in the repository of {str(folder)!r}; fetch it and check "
+            "it out"
         )
     return found.decode()
 

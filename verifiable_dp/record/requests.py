@@ -134,7 +134,7 @@ def checked(values: Json) -> RequestEntry:
             f"request: schema_version must be {REQUEST_VERSION}, got {_short(values.get('schema_version'))}"
         )
     if values.get("digest") != sealing.digest(values):
-        raise InputError("request: edited or corrupted: its digest does not match its values")
+        raise InputError("request: edited or corrupted (its digest does not match its values)")
     return RequestEntry.of(values)
 
 

@@ -186,11 +186,11 @@ def beside(path: str | Path, digest: str) -> SignatureState:
     try:
         found = read_signature(place)
     except InputError:
-        return SignatureState("a signature file was found, but it cannot be read; not checked")
+        return SignatureState("a signature file was found, but it cannot be read, so it was not checked")
     if found.get("digest") != digest:
         return SignatureState(f"a signature file was found, but it is not valid: {_OTHER}", holds=False)
     key = str(found.get("public_key", ""))[:80]
-    return SignatureState(f"a signature file was found that names the key {key}; not checked")
+    return SignatureState(f"a signature file was found that names the key {key}, but it was not checked")
 
 
 _OTHER = "it is for another record, or the record was altered and given a new digest"
@@ -267,7 +267,7 @@ def state(path: str | Path, record: Json, ring: KeyRing) -> SignatureState:
     for name, key in ring.items():
         with contextlib.suppress(InputError):
             return SignatureState(
-                f"signature holds: Ed25519 key {check(record, key, path)} of {named(name)}", holds=True
+                f"valid signature: Ed25519 key {check(record, key, path)} of {named(name)}", holds=True
             )
     names = ", ".join(map(named, ring))
     return SignatureState(f"a signature file was found, but it is not valid for {names}", holds=False)

@@ -78,15 +78,15 @@ class Verified:
         regret = record.regret.verdict if record.regret else "not checked"
         resumed = "; resumed from a checkpoint" if record.provenance.resumed else ""
         read = variables.said(record.provenance.target.opened or {})
-        asked = f"; the code asked for environment variables: {read}" if read else ""
+        asked = f"; the code asked for these environment variables: {read}" if read else ""
         bounds = (upper.examined(c.statistics, rerun=self.rerun) for c in record.of_kind(upper.KIND))
         parts = "".join(f"; upper bound: {found}" for found in bounds if found)
         suite = self.suite or kills.compared(record, {})
         if open_ := questions.holes(record):
             parts = f"; declared holes: {questions.brief(open_)}{parts}"
         return (
-            f"record of {named(record.target.name)}: digest and schema hold, {self.checks} checks "
-            f"judged again; privacy {record.verdict}, regret {regret}{resumed}{asked}{parts}; "
+            f"record of {named(record.target.name)}: digest and schema are valid, {self.checks} checks "
+            f"were judged again; privacy {record.verdict}, regret {regret}{resumed}{asked}{parts}; "
             f"{said_of(self.signature, self.rerun)}{f'; {suite}' if suite else ''}"
         )
 
@@ -151,19 +151,19 @@ def parsed(path: str | Path, content: bytes) -> JsonDict:
 
 
 def _refuse(word: str) -> None:
-    raise InputError(f"record: corrupted: {word} is not a JSON number")
+    raise InputError(f"record: corrupted ({word} is not a JSON number)")
 
 
 def _finite(word: str) -> float:
     number = float(word)
     if not math.isfinite(number):
-        raise InputError(f"record: corrupted: {word[:30]} is not a finite number")
+        raise InputError(f"record: corrupted ({word[:30]} is not a finite number)")
     return number
 
 
 def _whole(word: str) -> int:
     if len(word) > _DIGITS:
-        raise InputError(f"record: corrupted: {word[:30]}... is too large for a float")
+        raise InputError(f"record: corrupted ({word[:30]}... is too large for a float)")
     return int(word)
 
 
@@ -173,7 +173,7 @@ def _without_repeats(pairs: list[tuple[str, JsonValue]]) -> JsonDict:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise InputError(f"record: corrupted: key {twice[:60]!r} occurs twice in one object")
+        raise InputError(f"record: corrupted (key {twice[:60]!r} occurs twice in one object)")
     return found
 
 
@@ -211,8 +211,8 @@ def check_digest(whole: Json, what: str = "record") -> None:
     stated, found = whole.get("digest"), digest(whole)
     if stated != found:
         raise InputError(
-            f"{what}: edited or corrupted: its digest is {shortened(stated)}, but the digest of its values "
-            f"is {found}"
+            f"{what}: edited or corrupted (its digest is {shortened(stated)}, but the digest of its "
+            f"values is {found})"
         )
 
 
@@ -479,9 +479,9 @@ def _same(place: str, recorded: JsonValue, again: JsonValue, record: Json) -> No
 def _otherwise(what: str, whole: Json, found: str) -> str:
     """The message of a file whose digest holds and that is not what its numbers give here."""
     return (
-        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute differently "
-        "(verify "
-        "with the versions that wrote it), or the file was edited before its digest was made"
+        f"{what}: its digest is valid, but {found}; {_libraries(whole)}. Either these versions compute "
+        "differently (verify with the versions that wrote the file), or the file was edited before its "
+        "digest was made"
     )
 
 
@@ -492,8 +492,11 @@ def _libraries(whole: Json) -> str:
     versions = {str(k): str(v) for k, v in written.items()} if isinstance(written, Mapping) else {}
     here = {name: installed(name) for name in versions}
     if versions and versions == here:
-        return f"written with the library versions that are here ({_listed(here)})"
-    return f"written with {_listed(versions) or 'unknown library versions'}, here {_listed(here) or 'others'}"
+        return f"the file was written with the library versions installed here ({_listed(here)})"
+    return (
+        f"the file was written with {_listed(versions) or 'unknown library versions'}; installed here: "
+        f"{_listed(here) or 'others'}"
+    )
 
 
 def _listed(versions: Mapping[str, str]) -> str:

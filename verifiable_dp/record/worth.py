@@ -123,7 +123,7 @@ def model(value: JsonValue, record: Record) -> Judged:
     model = record.claim.trust_model if record.claim else value
     if value != model:
         sees = "; it trusts an operator who sees raw rewards" if model == "central" else ""
-        return HOLE, f"the promise is one of the {model} model{sees}"
+        return HOLE, f"the promise assumes the {model} model{sees}"
     return OK, "it does not contradict the promise"
 
 
@@ -200,7 +200,7 @@ def commit(value: JsonValue, record: Record) -> Judged:
     if not (audited := committed.commit_of(record)):
         return OPEN, "the commit that was audited is not known"
     if not audited.startswith(value.lower()):
-        return HOLE, f"the audit was of commit {audited[:12]}"
+        return HOLE, f"the audited commit is {audited[:12]}"
     if audited != value.lower():
         return OPEN, "another commit can have the same first digits; give all of them (git rev-parse HEAD)"
     return OK, "it is the commit that was audited"

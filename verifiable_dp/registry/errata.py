@@ -61,7 +61,7 @@ class Quotation:
     def __post_init__(self) -> None:
         if not self.place or not self.text or self.text.count("$") % 2:
             raise InputError(
-                f"quotation: give a place and a text, and close every formula with $; got {self}"
+                f"quotation must have a place and a text, with every formula closed by $; got {self}"
             )
 
 

@@ -78,11 +78,11 @@ class Item:
 
     def __post_init__(self) -> None:
         if not (self.paper and self.remark) or numbers(self.number) != {self.number}:
-            raise InputError(f"item: paper, one number and a remark must be given, got {self}")
+            raise InputError(f"item must have a paper, one number and a remark, got {self}")
         if self.code.count(":") != 1 or any(test.count("::") != 1 for test in self.tests):
-            raise InputError(f"item: code must be module:name, and tests must be file::function, got {self}")
+            raise InputError(f"item must name code as module:name, and tests as file::function, got {self}")
         if self.tests and not self.says:
-            raise InputError(f"item: the field `says` must be given if there are tests, got {self}")
+            raise InputError(f"item must have the field `says` if it has tests, got {self}")
 
     @property
     def about(self) -> set[str]:

@@ -232,7 +232,7 @@ class Sheet:
         """
         place = f"{Path(self.module).stem}.toml: {_key(kind, name)}"
         if (kind, name) not in self.rows:
-            raise InputError(f"{place}: there is no such row")
+            raise InputError(f"{place}: no such row")
         self.asked.add((kind, name))
         used: set[str] = set()
 

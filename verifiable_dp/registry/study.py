@@ -404,7 +404,7 @@ def meet(algorithm: Algorithm, population: Population, runs: int, seed: int) -> 
     """
     if not isinstance(algorithm, ContextualAlgorithm) or algorithm.form.shape != population.shape:
         raise InputError(
-            f"{algorithm.name} cannot play for {population.name}, whose contexts have another form"
+            f"{algorithm.name} cannot play for {population.name}, whose contexts have a different form"
         )
     users = [population.draw(np.random.default_rng([seed, run]), algorithm.horizon) for run in range(runs)]
     tables = np.stack([population.form.table(each.contexts, each.rewards) for each in users])

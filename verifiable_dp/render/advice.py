@@ -11,15 +11,15 @@ _TWO_WAYS = (
     "longer --horizon, or with other --bounds or data"
 )
 _MORE = {"smoke": "quick", "thorough": "SECONDS"}  # else thorough
-_SHARPER = "try a larger --budget or a smaller instance, which makes the tests sharper; -v shows the evidence"
-_ABOVE = f"claim an epsilon that is not below the upper bound, or raise the scale of the noise; or {_SHARPER}"
+_SHARPER = "make the tests sharper with a larger --budget or a smaller instance; -v shows the evidence"
+_ABOVE = f"claim an epsilon of at least the upper bound, raise the scale of the noise, or {_SHARPER}"
 _FEWER_PATHS = (
-    "let no branch, loop or index depend on data or draws, so all runs take one path "
+    "let no branch, loop or index depend on data or draws, so that all runs take the same path "
     "(docs/upper-bounds.md), or require less"
 )
 _REPORT = (
-    "audit the report function by itself, as a mechanism (rename its reward parameter to data): its upper "
-    "bound does not depend on how the bandit uses the reports"
+    "audit the report function by itself, as a mechanism (rename its reward parameter to data), because "
+    "its upper bound does not depend on how the bandit uses the reports"
 )
 
 

@@ -226,7 +226,7 @@ def _measure(claim: Claim) -> str:
 def _other_target(old: Record, new: Record) -> Iterator[str]:
     names = [record.target.name for record in (old, new)]
     if names[0] != names[1]:
-        yield f"they are of different targets: {names[0]} against {names[1]}"
+        yield f"their targets differ: {names[0]} and {names[1]}"
 
 
 def _undirected(change: Change) -> Change:
@@ -240,14 +240,14 @@ def _incomparable(old: Claim | None, new: Claim | None) -> Iterator[str]:
             yield "only one of the records states a privacy claim"
         return
     if _measure(old) != _measure(new):
-        yield f"the measures differ: {_measure(old)} against {_measure(new)} {_NIST}"
+        yield f"the measures differ: {_measure(old)} and {_measure(new)} {_NIST}"
     elif old.delta != new.delta:
-        deltas = f"{old.delta:g} against {new.delta:g}"
+        deltas = f"{old.delta:g} and {new.delta:g}"
         yield f"guarantees with different delta cannot be compared: {deltas} {_NIST}"
     for key in (*_UNIT, *_SEEN):
         before, after = (claim.as_dict().get(key) for claim in (old, new))
         if before != after:
-            units = f"{_shown(before)} against {_shown(after)}"
+            units = f"{_shown(before)} and {_shown(after)}"
             yield f"guarantees with different {key} cannot be compared: {units} {_NIST}"
 
 
@@ -258,7 +258,7 @@ def _other_instance(old: Record, new: Record) -> Iterator[str]:
     """
     promised = _PARAMETERS if old.claim and new.claim else ()
     for change in _by_key("", old.target.parameters, new.target.parameters, free=promised):
-        yield f"they are of different {change.what}: {_shown(change.old)} against {_shown(change.new)}"
+        yield f"they differ in {change.what}: {_shown(change.old)} and {_shown(change.new)}"
 
 
 def _other_question(old: Record, new: Record) -> Iterator[str]:

@@ -57,18 +57,19 @@ class FindingRule:
 RULES = {
     FindingCode.REFUTED: FindingRule(
         "error",
-        "A reproducible counterexample refutes the differential-privacy claim.",
-        "run the counterexample again, fix the code, or claim an epsilon that it keeps, then audit again",
+        "The differential-privacy claim is refuted by a counterexample that can be run again.",
+        "run the counterexample again, then fix the code or claim an epsilon that it satisfies, and "
+        "audit again",
     ),
     FindingCode.RAW_DATA: FindingRule(
         "warning",
-        "Raw data influences a decision before any noise.",
-        "decide from released values only, or add noise to what decides here and release it",
+        "Raw data decides something before noise is added.",
+        "let only released values decide, or add noise to the value that decides here and release it",
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "The releases cost more than the privacy claim allows, according to the bound from their noise.",
-        "increase the noise scale, release less often, or limit how much one reward can change",
+        "Releases cost more than the privacy claim allows, according to the bound that their noise gives.",
+        "raise the scale of the noise, release less often, or clip how much one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
         "note",
@@ -78,8 +79,8 @@ RULES = {
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
-        "The audit neither refuted the privacy claim nor found enough evidence for it.",
-        "try a larger --budget or a smaller instance, which makes the tests sharper; only an upper bound "
+        "The audit could neither refute the privacy claim nor show enough in its favour.",
+        "make the tests sharper with a larger --budget or a smaller instance; only an upper bound "
         "excludes leaks (DP201 says why there is none); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
@@ -152,7 +153,7 @@ class Finding:
     def advice(self) -> str:
         """See `FindingRule`, unless it has its own; of a finding that is ignored, why it is."""
         if self.ignored:
-            return f"nothing, ignored in the code: {self.ignored}"
+            return f"nothing, because the code says to ignore it: {self.ignored}"
         return self.todo or RULES[self.code].advice
 
     def told(self, title: str) -> str:
@@ -259,7 +260,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.SHORT, strength.required(record), *place, todo=advice.short(record))
 
 
-_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"
+_NO_LINE = "run `inspect TARGET --play` to see which lines we cannot follow"
 
 
 def _decisive(record: Record) -> str:

@@ -318,7 +318,7 @@ def _plain(path: str, old: bytes, new: bytes, allowed: Counter[tuple[str, str]])
     if len(before) != len(after):
         note = f"{len(before)} lines -> {len(after)} lines"
     elif not found and left.total():
-        note = "does not show the run of the data file beside it"
+        note = "does not show the run in the data file next to it"
     return ComparedFile(path, "differs" if found or note else "run", tuple(changes), note)
 
 

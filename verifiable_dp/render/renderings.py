@@ -43,8 +43,8 @@ def form_of(path: Path) -> str:
     endings = {found.ending: to for to in formats() if (found := rendering(to)).ending}
     if path.suffix.lower() not in endings:
         raise InputError(
-            f"--to must be given for {str(path)!r}: one of {', '.join(formats())}; only {', '.join(endings)} "
-            "at the end of a name say which"
+            f"--to must be one of {', '.join(formats())} for {str(path)!r}; only the extensions "
+            f"{', '.join(endings)} imply a format"
         )
     return endings[path.suffix.lower()]
 
@@ -76,7 +76,7 @@ def render(
     """
     found, place = rendering(to), Path(path)
     if url and not found.takes_url:
-        raise InputError(f"`url` works only with a form that names the CI run, such as in-toto, got {to}")
+        raise InputError(f"`url` works only with a format that names the CI run, such as in-toto, got {to}")
     content = files.content("record", path, LARGEST)
     held = verify(parsed(path, content))
     record, signed = held.parsed, state(f"{place}.sig", held.record, keys or {})

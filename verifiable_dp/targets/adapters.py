@@ -96,8 +96,8 @@ def taken(target: Foreign, given: GivenRole) -> tuple[str, Function[Foreign]]:
         raise InputError(f"target: {target.__qualname__} must have {ways}")
     if given.reward:
         raise InputError(
-            "`reward` works only with code that generates its own rewards, not with a function "
-            "of a reward table"
+            "`reward` works only with code that generates its own rewards, not with a function that "
+            "takes a table of rewards"
         )
     settable = parameters_of(target)
     rest = any(parameter.kind is parameter.VAR_KEYWORD for parameter in settable.values())
@@ -175,7 +175,7 @@ def _check_names(given: GivenRole, accepted: Iterable[str] | None, name: str) ->
     for option, word in asked:
         if accepted is not None and word not in accepted:
             known = ", ".join(accepted) or "none"
-            raise InputError(f"{option}: {name} has no parameter {word}; it has {known}")
+            raise InputError(f"{option}: {name} has no parameter {word}; accepted: {known}")
 
 
 @there(exactly(tuple[str, float] | None))
@@ -227,7 +227,10 @@ def made_for(target: Foreign, given: GivenRole, factor: float) -> Function[Forei
     """
     found = epsilon_of(target, given)
     if found is None or given.epsilon is None:
-        raise InputError("epsilon_parameter: no parameter of the target is epsilon")
+        raise InputError(
+            "epsilon_parameter: we recognise no parameter of the target as its epsilon; name one with "
+            "--epsilon-parameter NAME"
+        )
     name, value = found
     own = {name: factor * value} if name else {}
     own = {**given.parameters, **own}
@@ -427,7 +430,7 @@ class BanditClass:
         if found is None:
             ways = WAYS if self.given.contexts is None else WITH_CONTEXTS
             of_class = inspect.isclass(self.maker)
-            made = "" if of_class else f"{self.name} must return an object with such methods: "
+            made = "" if of_class else f"{self.name} must return a bandit: "
             raise InputError(f"target: {made}{type(bandit).__name__} must have {ways}")
         return found
 

@@ -96,8 +96,8 @@ class Caged:
         taken = enter(self.seconds) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
-                f"cage: {USER} and {OFFLINE} are required, but this system allows only "
-                f"{', '.join(taken) or 'neither'}; use --cage best or --cage none"
+                f"cage: {USER} and {OFFLINE} are required, but this system allows "
+                f"{'only ' * bool(taken)}{', '.join(taken) or 'neither'}; use --cage best or --cage none"
             )
         return taken
 

@@ -287,8 +287,8 @@ class Far:
             _Pickler(file, self.given).dump(question)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise InputError(
-                f"pairs: their data cannot be sent to the process of the target ({error}); give numbers, "
-                "arrays or objects that can be pickled, or in_process=True"
+                f"pairs: we cannot send their data to the target's process ({error}); give numbers, "
+                "arrays or objects that can be pickled, or set in_process=True"
             ) from None
         return file.getvalue()
 

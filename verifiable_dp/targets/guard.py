@@ -242,8 +242,8 @@ def check_outside() -> None:
     """
     if _IMPORTED:
         raise InputError(
-            f"target: an audit must not start while {_IMPORTED[-1]!r} is imported as a target; put it under "
-            '`if __name__ == "__main__":`'
+            f"target: {_IMPORTED[-1]!r} must not start an audit while it is being imported as a target; "
+            'put the audit under `if __name__ == "__main__":`'
         )
 
 
@@ -281,8 +281,8 @@ def watched() -> Iterator[None]:
         replaced = [name for holder, values in before for name in _put_back(holder, values)]
     if replaced:
         raise InputError(
-            f"target: its code replaced {', '.join(replaced[:3])}, on which the record depends; it must not "
-            "change other modules"
+            f"target: its code replaced {', '.join(replaced[:3])}, on which the record depends; the code "
+            "must not change other modules"
         )
 
 

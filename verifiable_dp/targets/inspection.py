@@ -114,7 +114,7 @@ def inspect_target(
                 guessed += more
             elif plays:
                 form = f"{kind}, with contexts" if given.contexts else kind_of(called)
-                recognised.append(f"an audit calls it like {form}")
+                recognised.append(f"an audit calls it as {form}")
                 got = {} if given.contexts else given_to(called)
                 given_lines = [f"parameter {name} gets {what}" for name, what in got.items()]
                 recognised += [line for line in given_lines if line not in recognised]
@@ -139,7 +139,7 @@ def _paid(play: Function[Foreign], function: Function[Foreign], n_arms: int, hor
         return name, ""
     arms = {int(arm) for high in (0.0, 1.0) for arm in play(np.full((horizon, n_arms), high), _fixed())}
     if len(arms) > 1:
-        return "the one whose mean the function receives, or its only whole number", ""
+        return "the one whose mean the function receives, or the only whole number that it receives", ""
     return "not known", rewards.ONE_ARM.format(function.__qualname__, min(arms))
 
 
@@ -192,7 +192,7 @@ def _played(play: BanditClass, given: GivenRole, n_arms: int, horizon: int) -> t
             guessed.append(f"{method} returns ({words}); {usage.names[usage.place(method)]} is the reward")
     asked = sorted(_attributes(play) & set(NO_MEANS))
     if asked:
-        guessed.append(f"{', '.join(asked)} of the environment: every mean is .5")
+        guessed.append(f"{', '.join(asked)} of the environment: we set every mean to .5")
     return recognised, guessed
 
 

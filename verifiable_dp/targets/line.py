@@ -78,7 +78,7 @@ class Clock:
         if found is not None:
             _kill(pid)
             stuck = ", and the call could not be interrupted, so we killed its process"
-            raise InputError(late("target: a call of its code", found[1], stuck))
+            raise InputError(late("target: a call to its code", found[1], stuck))
         if time.monotonic() > self._end:
             _kill(pid)
             raise InputError(
@@ -431,11 +431,9 @@ def told(found: list[JsonDict], status: int | None) -> JsonValue:
 def how_ended(status: int | None) -> str:
     """How a child ended that gave no answer."""
     if status is None:
-        return (
-            "its process closed the connection without a verdict, as happens when another program replaces it"
-        )
+        return "its process closed the connection, as happens when another program replaces it"
     if status >= 0:
-        return f"its process ended without a verdict (exit status {status})"
+        return f"its process ended early (exit status {status})"
     name = signal.Signals(-status).name
     memory = ", as happens when memory runs out" if name == "SIGKILL" else ""
     return f"signal {name} ended its process{memory}"

@@ -38,7 +38,7 @@ def check_imported(thing: object, workers: int) -> None:
     spec = getattr(sys.modules.get(module), "__spec__", None)
     if workers > 1 and getattr(spec, "_initializing", False):
         raise InputError(
-            f"workers must be 1 for an audit that starts while {module!r}, the module of its target, is "
+            f"workers must be 1 for an audit that starts while the target's module {module!r} is being "
             'imported; put the audit under `if __name__ == "__main__":`'
         )
 

@@ -47,8 +47,8 @@ def check() -> None:
             continue
         if names.setdefault(file, name) != name:
             raise InputError(
-                f"target: {file!r} is loaded as two modules, {names[file]!r} and {name!r}; "
-                "give the one in its package (package.module:NAME)"
+                f"target: {file!r} is loaded as two modules, {names[file]!r} and {name!r}; name it by its "
+                "package (package.module:NAME)"
             )
     for file, name in names.items():
         for line, wanted, sure in _imported(file, name):
@@ -148,8 +148,9 @@ def _compare_installed(name: str, file: str) -> None:
     for place in map(Path, opened.copies(name.replace(".", "/") + end)):
         if place.read_bytes() != Path(file).read_bytes():
             raise InputError(
-                f"target: {name} is loaded from {file!r}, where it is installed, and {str(place)!r} in the "
-                "repository differs from it; install it again (pip install --editable .), or remove it there"
+                f"target: {name} is loaded from the installed file {file!r}, but {str(place)!r} in the "
+                "repository differs from that file; install the repository's version (pip install "
+                "--editable .), or remove one of the two"
             )
         opened.note(str(place))
 
@@ -187,8 +188,9 @@ def _compare(file: str, line: int, wanted: str, origin: str) -> None:
     there = _file_of(sys.modules[wanted])
     if there != origin:
         raise InputError(
-            f"target: line {line} of {file!r} imports {wanted}, which its path finds in {origin!r}, but "
-            f"the module of this name here is {there or 'one of Python'}; rename the file"
+            f"target: line {line} of {file!r} imports {wanted}, which its search path finds in "
+            f"{origin!r}, but the module loaded here under this name is {there or 'part of Python'}; "
+            "rename the file"
         )
 
 
@@ -203,10 +205,10 @@ def _alone(asks: str, wanted: str, beside: list[str]) -> None:
         there for place in places if (there := _found(wanted, [os.path.realpath(place)])) not in ("", here)
     ]
     if others:
-        is_here = f"is {here!r} here" if here else "is not found here"
+        is_here = f"is {here!r} here," if here else "is not found here,"
         raise InputError(
-            f"target: {asks}, which {is_here} and may be {others[0]!r} "
-            "elsewhere; rename one, or audit in the folder in which the program runs, by package.module:NAME"
+            f"target: {asks}, which {is_here} but may be {others[0]!r} elsewhere; rename one of the "
+            "modules, or give package.module:NAME and audit in the folder in which the program runs"
         )
 
 
@@ -238,8 +240,8 @@ def _imported(file: str, name: str) -> Iterator[tuple[int, str, bool]]:
         elif isinstance(step, ast.ImportFrom):
             if step.level > len(package.split(".")) or (step.level and not package):
                 raise InputError(
-                    f"target: line {step.lineno} of {file!r} imports from its own package, and the file is "
-                    "loaded without it; give package.module:NAME"
+                    f"target: line {step.lineno} of {file!r} imports from its own package, but the file "
+                    "was loaded without that package; give package.module:NAME"
                 )
             asked = "." * step.level + (step.module or "")
             module = importlib.util.resolve_name(asked, package)

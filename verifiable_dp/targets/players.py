@@ -155,8 +155,8 @@ class Player:
                 return made
             if not hasattr(made, "play_many"):
                 raise InputError(
-                    f"environments: {type(made).__name__} does not take contexts, but the users of this "
-                    "population have them"
+                    f"environments: {type(made).__name__} does not take contexts, but this population's "
+                    "users have contexts"
                 )
             return True, contextual(made.play_many, self.contexts)[1]
         if self.form == TOGETHER:
@@ -295,7 +295,7 @@ def _together(part: PlayerPart, users: Sequence[Users]) -> Iterator[tuple[Users,
     rng = generator(key_of(part.seed, _CHOICES), part.first)
     arms = np.asarray(_tried(lambda: part.player.target(contexts, rewards, rng)))
     if arms.shape != rewards.shape[:2]:
-        raise InputError(f"play_users must return arms {rewards.shape[:2]}, got shape {arms.shape}")
+        raise InputError(f"play_users must return arms of shape {rewards.shape[:2]}, got shape {arms.shape}")
     yield from zip(users, arms, strict=True)
 
 
@@ -312,8 +312,8 @@ def _sampler(made: Made, part: PlayerPart) -> PlaySampler:
     width = setting.n_arms if form is None else form.width
     if width * setting.horizon > LARGEST:
         raise InputError(
-            f"horizon must be at most {LARGEST // width} for {setting.n_arms} arms: your own code receives "
-            f"the rewards as a table, got {setting.horizon}"
+            f"horizon must be at most {LARGEST // width} for {setting.n_arms} arms, because your own code "
+            f"receives the rewards as a table; got {setting.horizon}"
         )
     return PlaySampler(made[1], made[0], setting.n_arms, setting.horizon, part.seed)
 

@@ -52,10 +52,12 @@ PROGRAM = "$"  # before the name of a program, among the digests of files that r
 _SCRIPTS, _LONGEST_PATH = 4, 4096  # scripts of which one runs the other; characters of a first line
 _GRACE = 0.5  # seconds that a process has to end by itself
 _LATE = (
-    "it must answer each line that it reads with one line, and flush its output; if it needs longer, allow "
-    "more with --exec-timeout SECONDS (in Python Exec(command, SECONDS))"
+    "it must answer each line that it reads with one line, and flush its output; if it needs longer, "
+    "allow more time with --exec-timeout SECONDS (in Python Exec(command, SECONDS))"
 )
-_ENDED = "it must go on reading until its input ends; start it by hand and give it a request to see why"
+_ENDED = (
+    "it must keep reading until its input ends; to see why it stopped, start it by hand and give it a request"
+)
 
 
 @dataclass(frozen=True)
@@ -270,7 +272,10 @@ class _Child:
         if "error" in answer:
             raise InputError(f"exec: the process reports an error: {str(answer['error'])[:200]}")
         if answer.get("id") != self._number:
-            raise InputError(f"exec: the answer to request {self._number} has id {answer.get('id')!r}")
+            raise InputError(
+                f"exec: the answer to request {self._number} must have id {self._number}, got "
+                f"{answer.get('id')!r}"
+            )
         return answer
 
     def _read(self, line: bytes) -> JsonDict:
@@ -297,7 +302,10 @@ class _Child:
                     return answer
                 searched = len(self._received)
                 if searched > _LARGEST:
-                    raise InputError(f"exec: the process wrote {_LARGEST >> 20} MiB without a line break")
+                    raise InputError(
+                        f"exec: the process wrote {_LARGEST >> 20} MiB without a line break; each answer "
+                        "must be one line"
+                    )
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise _LostError(f"did not answer within {self._command.timeout:g} seconds", _LATE)

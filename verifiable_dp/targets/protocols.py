@@ -110,8 +110,8 @@ WAYS = (
     "docs/targets.md for other names"
 )
 WITH_CONTEXTS = (
-    "a method that chooses and takes a context, such as select(context), and one that learns, such as "
-    "update(context, arm, reward)"
+    "a method that takes a context and chooses an arm, such as select(context), and a method that "
+    "learns, such as update(context, arm, reward)"
 )
 
 NO_PULL = (
@@ -249,7 +249,7 @@ def _contexts_for(thing: Foreign, way: Way, given: GivenRole) -> list[Callable[[
     if any("dict" in str(parameter.annotation) for parameters in named for parameter in parameters):
         if len(given.contexts.shape) > 1:
             raise InputError(
-                f"target: {way.methods[0]} takes one context as a dictionary: give --contexts D, not KxD"
+                f"target: {way.methods[0]} takes one context as a dictionary; give --contexts D, not KxD"
             )
         return [lambda context: dict(enumerate(context))] * 2
     # A plural names a list of users' contexts, unless it is one context for each arm.
@@ -362,8 +362,8 @@ def _last(world: TableWorld, count: int) -> tuple[IntArray, FloatArray]:
 def _check_alone(pulled: list[int], t: int, way: Way) -> None:
     if len(pulled) > t:
         raise InputError(
-            f"target: {way.methods[0]} pulls an arm of the environment by itself; rename it run, or return "
-            "the arm without pulling it"
+            f"target: {way.methods[0]} pulls an arm of the environment itself; rename the method to run, "
+            "or return the arm without pulling it"
         )
 
 

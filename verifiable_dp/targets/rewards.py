@@ -15,8 +15,8 @@ from verifiable_dp.targets.roles import ARM, parameters_of
 from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
-    "reward: {} always received {} as its only whole number, so this number may not be the arm; name the "
-    f"arm's parameter {ARM[0]}"
+    "reward: {} always received {} as its only whole number, so we cannot tell whether it is the "
+    f"arm; call the arm's parameter {ARM[0]}"
 )
 
 
@@ -129,7 +129,7 @@ def _paying(function: Function[Foreign], method: bool, world: TableWorld) -> Fun
         if len(whole) != 1:
             raise InputError(
                 f"reward: {function.__qualname__} must have a parameter called {ARM[0]} or {ARM[2]}, or "
-                f"receive the mean of an arm, or one whole number, got {len(whole)}"
+                f"receive the mean of an arm or exactly one whole number, got {len(whole)} whole numbers"
             )
         world.guessed.add(int(whole[0]))
         return world.pull(whole[0], last)

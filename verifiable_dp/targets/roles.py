@@ -408,8 +408,8 @@ class Config(dict[str, Foreign]):
         role = role_of(key, None, self._supply.given)
         if not role:
             raise MissingError(
-                f"target: its code asks the configuration for {key}, which we do not know; give --set "
-                f"{key}=VALUE"
+                f"target: its code asks the configuration for {key}, for which we have no value; give "
+                f"--set {key}=VALUE"
             )
         value = self[key] = self._supply.value(role, key)
         return value
@@ -490,8 +490,8 @@ def _unknown(method: Function[Foreign], what: str, roles: Mapping[str, tuple[str
     known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
     contexts = Meaning.CONTEXT in roles
     play = "play(contexts, rewards, rng)" if contexts else "play(rewards, rng)"
-    hint = "" if contexts else "; if it takes contexts, give --contexts D, their dimension"
+    hint = "" if contexts else "; if it takes contexts, give their dimension with --contexts D"
     return InputError(
-        f"target: {getattr(method, '__qualname__', method)}: {what}; we recognise {known}; rename it, give "
-        f"it a default, or wrap the class in {play}{hint}"
+        f"target: {getattr(method, '__qualname__', method)}: {what}; we recognise {known}; rename the "
+        f"parameter, give it a default, or wrap the class in {play}{hint}"
     )

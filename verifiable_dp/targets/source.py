@@ -220,7 +220,7 @@ class CodeSource:
         return parts
 
 
-TWO = "the record names two programs to run, {!r} and {!r}, so we do not rerun either of them"
+TWO = "the record names two programs to run, {!r} and {!r}, so we rerun neither"
 
 
 def load(reference: str, digests: Collection[str] | None = None) -> Foreign:
@@ -289,8 +289,8 @@ def _digest_of_run(code: Foreign, module: str, path: str) -> str:
         return file_digest(Path(path))
     if pinned_source.is_stale(module, path):
         raise InputError(
-            f"target: Python has not run {path!r} but bytecode of another version of it, which has the same "
-            "size and date; remove the folder __pycache__ beside it, and audit again"
+            f"target: Python ran bytecode of another version of {path!r}, with the same size and date, "
+            "instead of the file itself; remove the folder __pycache__ next to it, and audit again"
         )
     members = vars(code).values() if inspect.isclass(code) else (code,)
     codes = [one.__code__ for one in members if inspect.isfunction(one)]
@@ -401,7 +401,7 @@ def _way(reference: str) -> Iterator[SourcePart]:
         return
     path = Path(place)
     if not path.is_file():
-        relative = "; paths are relative to the folder in which the audit is started"
+        relative = "; paths are relative to the folder in which you start the audit"
         raise InputError(f"target: no file {place!r}{'' if path.is_absolute() else relative}")
     module, folder = _place_of(path)
     for package in _packages(module):

@@ -231,8 +231,8 @@ class TableWorld:
             numbers = [value for value, word in zip(args, words, strict=False) if word in _ARM_WORDS]
         if len(numbers) != 1:
             raise self._refused(
-                f"target: {method} of the environment was called with {len(args)} arguments, none of which "
-                "we recognise as the arm; name the arm's variable arm, action or index"
+                f"target: {method} of the environment was called with {len(args)} arguments, none of "
+                "which we recognise as the arm; call the arm's variable arm, action or index"
             )
         return numbers[0]
 
@@ -317,9 +317,9 @@ def _answer(world: TableWorld, name: str, rng: Foreign = None) -> Foreign:
         if name in names:
             return value()
     raise AskedError(
-        f"target: its code asks the environment for {name}, which we do not know; we know "
-        f"{', '.join(KNOWN)}; audit the code with its own environment, and give --reward file.py:function, "
-        "which returns a reward"
+        f"target: its code asks the environment for {name}, but the environment that we pass has only "
+        f"{', '.join(KNOWN)}; to audit the code with its own environment, give --reward file.py:function, "
+        "the function that returns a reward"
     )
 
 

@@ -180,9 +180,7 @@ def test_a_test_may_go_on_for_further_budgets_within_the_cap(clock):
 
 def test_too_small_a_cap_says_what_is_enough(clock):
     target = Counted(clock, 2.0)
-    with pytest.raises(
-        InputError, match=r"one play takes 2 s, so 30 seconds are enough for only 15; .*--budget"
-    ):
+    with pytest.raises(InputError, match=r"one play takes 2 s, so 30 seconds allow only 15; .*--budget"):
         audit(target, budget=30)
     assert target.calls <= 2
 
@@ -293,7 +291,9 @@ def test_a_table_that_memory_cannot_hold_is_refused():
     def play(rewards, rng):
         raise AssertionError("it was played")
 
-    with pytest.raises(InputError, match="horizon: a table of rewards has 2 x 1000000000 entries"):
+    with pytest.raises(
+        InputError, match=r"horizon: a table of rewards must have .* entries .*, got 2 x 1000000000"
+    ):
         vdp.audit(play, epsilon=1.0, n_arms=2, horizon=1_000_000_000)
     assert bandits.LARGEST < 1 << 23
 

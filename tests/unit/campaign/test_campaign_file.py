@@ -726,7 +726,7 @@ def test_options_of_one_target_need_a_target(project):
     (settings.nearest(file.Path.cwd())).unlink()
     status, _, aside = run("audit")
     assert status == 2
-    assert "list targets in pyproject.toml: [[tool.verifiable-dp.targets]]" in aside
+    assert "list targets under [[tool.verifiable-dp.targets]] in pyproject.toml" in aside
     assert len(aside.splitlines()) == 1
 
 
@@ -988,7 +988,7 @@ def test_a_comment_makes_a_finding_a_note_and_leaves_the_verdict(project):
         report = Report.load(folder / "r.json")
         (lead,) = [one for one in findings(report.parsed) if one.code is FindingCode.RAW_DATA]
         assert lead.ignored == ("only in tests" if effective else "")
-        assert ("nothing, ignored in the code: only in tests" in said) == effective
+        assert ("nothing, because the code says to ignore it: only in tests" in said) == effective
         assert ("suppressions" in to_sarif(report.parsed)) == effective
         assert ("ignored in the code: only in tests" in report.to_html()) == effective
 
@@ -1043,8 +1043,8 @@ def test_the_hook_runs_whatever_a_push_changes():
         ("HEAD", "", ""),
         ("refs/heads/other", "", "check out "),
         ("HEAD", "own.py", "with uncommitted changes (own.py)"),
-        ("HEAD", "pyproject.toml", "is not as in the commit"),
-        ("none", "", "commit: 'none' is not a commit of the repository"),
+        ("HEAD", "pyproject.toml", "differs from its version in commit"),
+        ("none", "", "commit: 'none' is not a commit in the repository"),
     ],
 )
 def test_the_hook_audits_what_is_pushed(asked, change, said, project, monkeypatch):

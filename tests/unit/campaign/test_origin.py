@@ -266,7 +266,7 @@ def test_two_requests_have_two_places(folder, tmp_path):
         assert run(folder, *asked).exit_code == 0
     given = [word for name in ("one", "two") for word in ("--request", tmp_path / name)]
     done = run(folder, "judge", "kept", *given)
-    assert (done.exit_code, "is the place of two answers" in done.stderr) == (2, True)
+    assert (done.exit_code, "the answers to two requests would both be" in done.stderr) == (2, True)
 
 
 def test_what_a_request_requires_is_judged(folder):
@@ -311,7 +311,7 @@ def test_what_a_campaign_asks_is_of_the_commit(changed, folder):
 
     def said():
         failed = judge(folder / "reports", [], folder / "c.toml", expected).failed
-        return [line.split("'")[1] for line in failed if "is not as in the commit" in line]
+        return [line.split("'")[1] for line in failed if "differs from its version in commit" in line]
 
     assert said() == [str(folder / changed)] * bool(changed)
     (folder / "b.json").unlink()  # a baseline that is not there knows nothing
@@ -517,7 +517,7 @@ def test_variables_that_the_code_asked_for_are_named(reads):
     assert "asked for READS_MORE, and may" in " ".join(words.not_covered(record))
     assert "environment variables: READS_MORE;" in run(reads, "verify", "kept/record.json").stdout
     said = run(reads, "judge", "kept", "mine.py:release").stderr
-    assert "note: mine.py:release: the code asked for environment variables: READS_MORE" in said
+    assert "note: mine.py:release: the code asked for these environment variables: READS_MORE" in said
     kept = {name: one for name, one in record.provenance.target.opened.items() if name[:3] != "./$"}
     target = msgspec.structs.replace(record.provenance.target, opened=kept)
     facts = msgspec.structs.replace(record.provenance, target=target)
@@ -965,7 +965,7 @@ def test_a_checkout_may_hold_more_than_the_audit_saw(tmp_path, monkeypatch):
     monkeypatch.setattr(loaded, "ran_before", lambda: "")
     record = vdp.audit("a.py:right", epsilon=1.0, runs=400).parsed
     RecordOrigin(source=tmp_path / "app/svc").check(record)
-    with pytest.raises(InputError, match="is only part of a repository, and the audit was in none"):
+    with pytest.raises(InputError, match="is only part of a repository, and the audit was made outside any"):
         RecordOrigin(source=tmp_path / "checkout/svc").check(record)
 
 

@@ -73,9 +73,7 @@ def test_a_name_means_one_target(tmp_path):
     place = write(tmp_path) / "pyproject.toml"
     text = place.read_text()
     place.write_text(text.replace('"mine"', '"dp-se"'))
-    with pytest.raises(
-        InputError, match=r"target 1: the name 'dp-se' is that of an algorithm of the catalogue"
-    ):
+    with pytest.raises(InputError, match=r"target 1: the name 'dp-se' belongs to a catalogue algorithm"):
         entries.read(place)
     for name, target in (("dp-se", "dp-se"), ("dp-se-own", "own.py:release")):
         own = "epsilon = 1" if ":" in target else "parameters = { epsilon = 2 }"

@@ -467,7 +467,7 @@ def test_it_is_simulated_batch_by_batch():
         (lambda: LinUCB().play_users(np.zeros((2, 3, 4)), np.zeros((2, 4, 2))), "must have matching shapes"),
         (
             lambda: LinUCB().play_users(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 2))),
-            "one per user or one per arm",
+            "one row per user or per arm",
         ),
     ],
 )

@@ -532,7 +532,7 @@ def test_a_counter_that_answers_no_and_stays_is_not_asked_for_ever(path):
         def advance(self, expected, new):
             return False
 
-    refused(lambda: ALGORITHM.session(noise=Logged(), path=path, counter=Broken()), "does not advance")
+    refused(lambda: ALGORITHM.session(noise=Logged(), path=path, counter=Broken()), "did not advance")
 
 
 @pytest.mark.parametrize("said", ["no", object(), 1, None])
@@ -550,7 +550,7 @@ def test_only_true_is_taken_for_a_yes(said, path):
     counter = Odd()
     session = feed(ALGORITHM.session(noise=Logged(), path=path, counter=counter), 2)
     shown, counter.works = session.state.seen.tolist(), False
-    refused(lambda: session.update(0.5), "does not advance")
+    refused(lambda: session.update(0.5), "did not advance")
     assert session.state.seen.tolist() == shown
 
 

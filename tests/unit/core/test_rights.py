@@ -128,7 +128,7 @@ def test_without_the_lock_threads_draw_twice(monkeypatch):
 def test_a_reward_of_another_round_is_refused(path):
     session = ALGORITHM.session(noise=Logged())
     session.update(0.5, round=0)
-    refused(lambda: session.update(0.5, round=0), "the next reward belongs to round 1, not to another round")
+    refused(lambda: session.update(0.5, round=0), "round must be 1, the round of the next reward, got 0")
     assert session.rounds == 1
 
 

@@ -222,8 +222,8 @@ def test_which_files_are_baselines(content, read):
     ("version", "lacks"),
     [
         (1, "names no lines"),
-        (2, "does not know the other files that code reads"),
-        (3, "does not know what was asked"),
+        (2, "does not record the other files that code reads"),
+        (3, "does not record what was asked"),
     ],
 )
 def test_an_older_baseline_is_to_be_written_again(version, lacks):

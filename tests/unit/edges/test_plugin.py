@@ -233,7 +233,7 @@ def test_more_runs_are_advised_where_few_decided_nothing(verdict):
     ):
         plugin._audits(request())(lambda: None)
     text = str(failure.value)
-    assert ("this audit made at most 16 000 runs" in text) == (verdict == "inconclusive")
+    assert ("this audit made at most 16,000 runs" in text) == (verdict == "inconclusive")
     assert text.count("again: again") == 1
 
 
@@ -490,7 +490,7 @@ def test_the_summary_names_the_longest_audits_first():
     said = summary(many)
     assert said[1] == "by phase: " + ", ".join(f"p{i} {i}.0 s" for i in range(12, 6, -1))
     assert [line[:8].strip() for line in said[2:-1]] == [f"{i}.0" for i in range(12, 2, -1)]
-    assert said[-1] == "            and 2 that took less time"
+    assert said[-1] == "            and 2 more that took less time"
     assert summary([(1.0, 0.0, "x", {})] * 10)[-1].endswith("t0")
 
 
@@ -527,7 +527,7 @@ def test_a_failed_regret_check_names_what_is_not_as_expected(expect, verdicts, n
     assert said.splitlines() == [
         f"regret of x: expected {wanted}, got contradicted",
         *(f"  check c{i}" for i in named),
-        *([f"  and {more} more, see the record"] if more else []),
+        *([f"  and {more} more (see the record)"] if more else []),
         "record: a.json",
         "again:  one",
         "   or:  two",

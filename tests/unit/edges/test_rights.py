@@ -586,9 +586,7 @@ def test_a_counter_that_stays_is_not_asked_again():
         counter = Numbers(3)
         right = here.right(counter, _at=3, _own={3})
         with mock.patch.object(counter, "advance", side_effect=[False, AssertionError]):
-            refused(
-                lambda: right._tell(Stamped(1, 9)), "does not advance, though its value is the expected one"
-            )
+            refused(lambda: right._tell(Stamped(1, 9)), "did not advance, although it had the expected value")
         with (
             mock.patch.object(counter, "advance", side_effect=OSError("no network")),
             pytest.raises(OSError, match="no network"),

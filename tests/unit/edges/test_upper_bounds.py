@@ -717,7 +717,7 @@ CORNERS = {"type": "corners", "values": [[], [[0, -0.5]]]}
             "paths.0: each unit must have one profile that exists",
         ),
         (("paths", 0, "units"), [[0, [0, 1]]], ""),
-        (("version",), 2, "version must be 1, got 2; in older versions nothing verifies the costs"),
+        (("version",), 2, "version must be 1, got 2; older versions do not verify the costs"),
         (("frames",), 3, "Expected `array`, got `int` - at `$.frames`"),
     ],
 )

@@ -51,16 +51,16 @@ def nested(depth):
     ("text", "said"),
     [
         ("[]", "record: 'r.json' is not a JSON object"),
-        ('{"a": NaN}', "record: corrupted: NaN is not a JSON number"),
-        ('{"a": -Infinity}', "record: corrupted: -Infinity is not a JSON number"),
-        ('{"a": 1e999}', "record: corrupted: 1e999 is not a finite number"),
-        ('{"a": -1.5e999}', "record: corrupted: -1.5e999 is not a finite number"),
-        (f'{{"a": {"7" * 301}}}', f"record: corrupted: {'7' * 30}... is too large for a float"),
-        ('{"a": 1, "b": 2, "b": 3, "a": 4}', "record: corrupted: key 'b' occurs twice in one object"),
-        ('{"c": {"a": 1, "a": 1}}', "record: corrupted: key 'a' occurs twice in one object"),
+        ('{"a": NaN}', "record: corrupted (NaN is not a JSON number)"),
+        ('{"a": -Infinity}', "record: corrupted (-Infinity is not a JSON number)"),
+        ('{"a": 1e999}', "record: corrupted (1e999 is not a finite number)"),
+        ('{"a": -1.5e999}', "record: corrupted (-1.5e999 is not a finite number)"),
+        (f'{{"a": {"7" * 301}}}', f"record: corrupted ({'7' * 30}... is too large for a float)"),
+        ('{"a": 1, "b": 2, "b": 3, "a": 4}', "record: corrupted (key 'b' occurs twice in one object)"),
+        ('{"c": {"a": 1, "a": 1}}', "record: corrupted (key 'a' occurs twice in one object)"),
         (
             f'{{"{"k" * 70}": 1, "{"k" * 70}": 1}}',
-            f"record: corrupted: key '{'k' * 60}' occurs twice in one object",
+            f"record: corrupted (key '{'k' * 60}' occurs twice in one object)",
         ),
         ('{"a": "\\ud800"}', "record: 'r.json' is corrupted: it contains half of a surrogate pair"),
         (nested(66), "record: 'r.json' is nested too deeply"),
@@ -97,10 +97,10 @@ def test_a_digest_is_that_of_all_other_values():
     verify.check_digest({**values, "digest": digest})
     refused(
         lambda: verify.check_digest({**values, "a": 2, "digest": digest}, "errata"),
-        f"errata: edited or corrupted: its digest is {verify.shortened(digest)}, but the digest of its "
-        f"values is {verify.digest({'a': 2, 'b': [1.5, None]})}",
+        f"errata: edited or corrupted (its digest is {verify.shortened(digest)}, but the digest of its "
+        f"values is {verify.digest({'a': 2, 'b': [1.5, None]})})",
     )
-    with pytest.raises(InputError, match=r"^record: edited or corrupted: its digest is null, but"):
+    with pytest.raises(InputError, match=r"^record: edited or corrupted \(its digest is null, but"):
         verify.check_digest(values)
 
 
@@ -231,19 +231,22 @@ def test_versions_may_word_things_otherwise():
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ({"numpy": "1"}, "written with the library versions that are here (numpy 1)"),
-        ({"numpy": "1", "scipy": "2"}, "written with numpy 1, scipy 2, here numpy 1"),
-        ({"numpy": "2"}, "written with numpy 2, here numpy 1"),
-        ({}, "written with unknown library versions, here others"),
-        (None, "written with unknown library versions, here others"),
-        ({"scipy": "2"}, "written with scipy 2, here others"),
+        ({"numpy": "1"}, "the file was written with the library versions installed here (numpy 1)"),
+        ({"numpy": "1", "scipy": "2"}, "the file was written with numpy 1, scipy 2; installed here: numpy 1"),
+        ({"numpy": "2"}, "the file was written with numpy 2; installed here: numpy 1"),
+        ({}, "the file was written with unknown library versions; installed here: others"),
+        (None, "the file was written with unknown library versions; installed here: others"),
+        ({"scipy": "2"}, "the file was written with scipy 2; installed here: others"),
     ],
 )
 def test_the_versions_of_libraries_are_named(written, said):
     with mock.patch.object(verify, "installed", lambda name: {"numpy": "1"}.get(name, "")):
         assert verify._libraries({"provenance": {"packages": written}}) == said
     assert len(verify._listed({"x" * 400: "1"})) == 300
-    assert verify._libraries({"provenance": 3}) == "written with unknown library versions, here others"
+    assert (
+        verify._libraries({"provenance": 3})
+        == "the file was written with unknown library versions; installed here: others"
+    )
 
 
 @pytest.mark.parametrize(

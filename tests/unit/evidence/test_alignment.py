@@ -508,7 +508,7 @@ def test_certificates_fit_their_schema_and_say_what_was_found(certificates):
 def test_older_certificates_are_refused_with_one_line():
     old = {"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[3, 0.5, 0.0]]}]}
     with pytest.raises(
-        InputError, match="version must be 1, got None; in older versions nothing verifies the costs"
+        InputError, match="version must be 1, got None; older versions do not verify the costs"
     ) as error:
         TracedCertificate.of(old)
     assert "\n" not in str(error.value)

@@ -453,7 +453,7 @@ def test_command_line(name, options, status, tmp_path, monkeypatch):
     last = record["checks"][0]["statistics"]["rounds"][-1]["candidates"][0]["counts"][-1]
     last[0] = last[1] if status == 0 else 0
     (tmp_path / "r.json").write_text(json.dumps({**record, "digest": digest(record)}))
-    with pytest.raises(InputError, match="its digest holds, but checks"):
+    with pytest.raises(InputError, match="its digest is valid, but checks"):
         verify(tmp_path / "r.json")
 
 

@@ -141,7 +141,7 @@ def test_a_bound_of_traced_code_is_the_judges():
     with pytest.raises(InputError, match="certificate must be of the form paths for tracing"):
         tracing(sums([[1, 2, 1]]))
     with pytest.raises(
-        InputError, match="version must be 1, got None; in older versions nothing verifies the costs"
+        InputError, match="version must be 1, got None; older versions do not verify the costs"
     ):
         tracing({"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[7, 0.5, 0.0]]}]})
     wrong = traced()
@@ -556,7 +556,7 @@ def test_what_cannot_be_had_is_named_in_a_line(points, value, why):
 def test_a_kind_that_nobody_registers_is_named_with_those_there_are(points):
     points(point("mute", f"{__name__}:MUTE"))
     with pytest.raises(
-        InputError, match=r"^checks: must be one of .*black_box.*mute.*, got 'loud'; install the"
+        InputError, match=r"^checks must be one of .*black_box.*mute.*, got 'loud'; install the"
     ):
         checking.kind_of("loud")
 

@@ -416,9 +416,9 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch, good):
     assert seen == [json.loads(good.read_text("utf-8"))["digest"]]
     assert reads == ["r.json"]
     first, second = done.stdout.splitlines()
-    assert first == "signature holds: Ed25519 key sha256:00"
+    assert first == "valid signature: Ed25519 key sha256:00"
     assert second.startswith("record of tree-sum: ")
-    assert "; signature holds: Ed25519 key sha256:00; the runs were not repeated" in second
+    assert "; valid signature: Ed25519 key sha256:00; the runs were not repeated" in second
 
 
 @pytest.mark.parametrize("command", [["render", "r.json", "--to", "in-toto"], ["verify", "r.json"]])
@@ -498,7 +498,7 @@ def test_a_file_of_many_values_is_refused_before_it_is_parsed(unit, tmp_path):
     began = time.process_time()
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=rf"holds \d+ values, but at most {files.MOST_VALUES} are"):
+        with pytest.raises(InputError, match=rf"contains \d+ values, but at most {files.MOST_VALUES} are"):
             read_of_files(path)
         assert tracemalloc.get_traced_memory()[1] < 128 << 20
     finally:
@@ -538,7 +538,7 @@ def test_the_largest_file_is_read_and_no_larger_one(tmp_path):
     with pytest.raises(InputError, match="KiB"):
         files.content("record", path, 2047)
     files.check_values("record", b"[1,{}]", 4)
-    with pytest.raises(InputError, match="it holds 4 values, but at most 3 are"):
+    with pytest.raises(InputError, match="it contains 4 values, but at most 3 are"):
         files.check_values("record", b"[1,{}]", 3)
 
 
@@ -550,7 +550,7 @@ def test_values_of_an_honest_record_are_far_fewer():
 def test_values_are_counted_by_the_signs_before_them():
     """An empty list or object counts as two: nothing is parsed."""
     files.check_values("record", b'[[0],{"a":1},1,2]', 7)
-    with pytest.raises(InputError, match="holds 7 values, but at most 6 are"):
+    with pytest.raises(InputError, match="contains 7 values, but at most 6 are"):
         files.check_values("record", b'[[0],{"a":1},1,2]', 6)
 
 
@@ -562,10 +562,10 @@ def test_the_line_says_what_was_not_checked(good):
     record = json.loads(good.read_text("utf-8"))
     record["target"]["name"] = "another"
     found = verify(sealed(record))
-    assert found.summary().startswith("record of another: digest and schema hold, ")
+    assert found.summary().startswith("record of another: digest and schema are valid, ")
     assert found.summary().endswith("; no signature was looked for; the runs were not repeated")
-    again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
-    assert again.summary().endswith("; signature holds: Ed25519 key sha256:1; rerun: every count is the same")
+    again = Verified(found.record, 1, rerun=True, signature="valid signature: Ed25519 key sha256:1")
+    assert again.summary().endswith("; valid signature: Ed25519 key sha256:1; rerun: every count is the same")
     resumed = replace_of_files(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )

@@ -238,8 +238,11 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
     found = verify()
     assert found.exit_code == 0
     assert "; a signature file was found that names the key sha256:" in found.stdout
-    assert "; not checked (verify --key PUBLIC.pem checks it); the runs were not repeated" in found.stdout
-    assert "; signature holds: Ed25519 key sha256:" in verify("--key", "own.pub").stdout
+    assert (
+        "but it was not checked (verify --key PUBLIC.pem checks it); the runs were not repeated"
+        in found.stdout
+    )
+    assert "; valid signature: Ed25519 key sha256:" in verify("--key", "own.pub").stdout
     wrong = verify("--key", "other.pub")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert "is not valid: it was made with a key other" in wrong.stderr
@@ -259,7 +262,7 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
 RECORD_OF_KEYRING = Path(__file__).parents[3] / "reports/tree-sum/record.json"
 NONE = "no signature found"
 NOT_CHECKED = "a signature file was found that names the key"
-HOLDS = "signature holds: Ed25519 key"
+HOLDS = "valid signature: Ed25519 key"
 NOT = "is not valid"
 
 

@@ -50,10 +50,10 @@ def test_what_the_suite_found_is_compared_with_the_table_beside(folder):
     edited(folder)
     line = commands.refused(folder, "verify", f"{NAME}/record.json")
     assert (
-        "results of broken variants differ from ../mutants.json: kill_table.caught.operators is 43, " in line
+        "results on broken variants differ from ../mutants.json: kill_table.caught.operators is 43, " in line
     )
     shutil.copyfile(folder / "mutants.json", folder / NAME / "mutants.json")
-    assert "results of broken variants differ from mutants.json" in commands.refused(
+    assert "results on broken variants differ from mutants.json" in commands.refused(
         folder, "verify", f"{NAME}/record.json"
     )
     shutil.rmtree(folder / NAME / "mutants.json", ignore_errors=True)

@@ -230,7 +230,7 @@ def test_a_study_is_verified_and_edits_are_found(tmp_path):
         reporting.verify_study(path)
     edited["digest"] = digest(edited)
     path.write_text(json.dumps(edited), "utf-8")
-    with pytest.raises(InputError, match=r"study: its digest holds, but statements"):
+    with pytest.raises(InputError, match=r"study: its digest is valid, but statements"):
         reporting.verify_study(path)
     whole["figures"][0]["statements"] = ["another"]  # its page could not be drawn
     path.write_text(json.dumps({**whole, "digest": digest(whole)}), "utf-8")

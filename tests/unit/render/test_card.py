@@ -341,13 +341,16 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
     assert sidecars.of(path, Record.of(record)).signature is None
     assert "no signature found; check with verify" in render(Record.of(record), drawn=False)
     for text, said in (
-        (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
+        (json.dumps(sign), "names the key sha256:&lt;b&gt;, but it was not checked; check with verify --key"),
         (
             json.dumps(sign | {"digest": "x"}),
             "but it is not valid: it is for another record, or the record was",
         ),
-        ("{", "but it cannot be read; not checked; check with verify --key"),
-        ("[" * 60_000, "but it cannot be read; not checked"),  # deeper than a page can be allowed to follow
+        ("{", "but it cannot be read, so it was not checked; check with verify --key"),
+        (
+            "[" * 60_000,
+            "but it cannot be read, so it was not checked",
+        ),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
         page = render(Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record)))

@@ -171,8 +171,8 @@ def test_advice_fits_what_was_found():
     assert "a longer --horizon" in todo([never], "unsearched")
     assert "seed from the system" in todo([seeds], "lead")
     # Broken variant: whatever the doubt is, it is about seeds.
-    assert todo([decided], "lead").startswith("decide from released values only")
-    assert todo([other], "lead").startswith("remove the cause that is named here")
+    assert todo([decided], "lead").startswith("let only released values decide")
+    assert todo([other], "lead").startswith("remove the cause named here")
     assert todo([SimpleNamespace(kind="black_box", verdict="not_refuted", constant="")], "unsearched") == ""
     assert todo([never], "weak") == ""
 
@@ -183,8 +183,8 @@ def test_beside_an_upper_bound_nobody_is_sent_to_why_there_is_none():
     seen = [SimpleNamespace(kind="black_box", verdict="not_refuted", constant="")]
     claim = record.claimed.epsilon
     for bound, begins in (
-        (2 * claim, "claim an epsilon that is not below"),
-        (claim, "try a larger --budget"),
+        (2 * claim, "claim an epsilon of at least"),
+        (claim, "make the tests sharper"),
     ):
         said = replaced_checks(record, seen, bound)
         assert said.startswith(begins)

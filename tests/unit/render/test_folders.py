@@ -284,7 +284,7 @@ def test_a_record_that_does_not_hold(tree):
     path.write_text(text(record), "utf-8")
     found = {file.path: file for file in compared(tree).files}
     assert found["tree-sum/record.json"].status == "differs"
-    assert "is invalid: record: edited or corrupted: its digest" in found["tree-sum/record.json"].note
+    assert "is invalid: record: edited or corrupted (its digest" in found["tree-sum/record.json"].note
     assert found["tree-sum/record.json"].changes == ()
     assert found["tree-sum/record.html"].status == "differs"  # no record says what it may show
 
@@ -559,7 +559,7 @@ def test_a_refuted_record_after_a_right_one():
         == "not_comparable"
     )
     lines = found.lines()
-    assert lines[1].startswith("  not comparable: they are of different variant")
+    assert lines[1].startswith("  not comparable: they differ in variant")
     assert lines[2].startswith("  worse: verdict: not_refuted -> refuted")
     assert json.loads(json.dumps(found.as_dict()))["outcome"] == "worse"
 
@@ -759,7 +759,7 @@ def test_another_algorithm(record):
             assert by_what(found)["target.name"] == (*names, "neutral")
             first, second, *rest = found.lines()
             assert first.endswith(": not comparable")
-            assert second == f"  not comparable: they are of different targets: {names[0]} against {names[1]}"
+            assert second == f"  not comparable: their targets differ: {names[0]} and {names[1]}"
             assert not [line for line in rest if "worse" in line or "weaker" in line or "caught" in line]
 
 
@@ -859,7 +859,7 @@ def test_names_are_printed_as_they_are(record):
 
 
 LINES = (
-    "signature holds: Ed25519 key sha256:00",
+    "valid signature: Ed25519 key sha256:00",
     "::stop-commands::x",
     "##[error]x",
     "##vso[task.complete]x",
@@ -867,7 +867,7 @@ LINES = (
 NAME = (
     "x\n"
     + "\n".join(LINES)
-    + "\r\n::error::y\u2028signature holds\x85\x0b::debug::z\x1b[2J\u202eevil\u200b\u2066"
+    + "\r\n::error::y\u2028valid signature\x85\x0b::debug::z\x1b[2J\u202eevil\u200b\u2066"
 )
 UNSEEN = (
     "\u202e\u202a\u2066\u2069\u200b\u200d\u200e\ufeff\u061c\xad\u2060\x1b\x07\x85\u2028\U000e0041\u180e\u3164"
@@ -893,7 +893,7 @@ def hostile(text=NAME):
 
 def spoofed(output):
     """Lines that begin with what the attacker wrote, or that a service takes for a command."""
-    starts = ("::", "##[", "signature holds", "evil", "x\\n", "x ")
+    starts = ("::", "##[", "valid signature", "evil", "x\\n", "x ")
     return [
         line
         for line in output.splitlines()
@@ -901,7 +901,7 @@ def spoofed(output):
     ]
 
 
-@pytest.mark.parametrize("text", [NAME, "::stop-commands::x", "signature holds: Ed25519 key", " ::error::x"])
+@pytest.mark.parametrize("text", [NAME, "::stop-commands::x", "valid signature: Ed25519 key", " ::error::x"])
 def test_no_line_begins_with_a_name(text, tmp_path):
     record = hostile(text=text)
     (tmp_path / "r.json").write_text(json.dumps(record), "utf-8")

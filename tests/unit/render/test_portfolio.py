@@ -174,7 +174,7 @@ def test_a_report_does_not_end_on_files_of_others(stale):
     for path in STALE:
         assert f"{stale / path}: " in done.stderr
         assert f'<th scope="row">{path}</th><td>' in page
-    assert "edited or corrupted: its digest is" in page
+    assert "edited or corrupted (its digest is" in page
     assert len(Page(page).rows) == 3
     broken = Report({**record("tree-sum"), "seed": 7})
     with pytest.MonkeyPatch.context() as patch:

@@ -200,7 +200,7 @@ def test_objects_that_both_have_are_the_same_there():
 
     code = there(same, given=[one])
     assert ReleaseSampler(code, 0).raw(DataPair(one, 1.0), 0, 2, 0, np.arange(1))[:, 0] == [1.0]
-    with pytest.raises(InputError, match="pairs: their data cannot be sent to the process of the target"):
+    with pytest.raises(InputError, match="pairs: we cannot send their data to the target's process"):
         ReleaseSampler(code, 0).values(lambda: 0, (0,), np.arange(1))
 
 

@@ -92,8 +92,8 @@ def test_a_module_in_the_place_of_one_that_we_need_is_refused(way, tmp_path):
     (tmp_path / "click.py").write_text("SCALE = 0.0\n")
     (tmp_path / "mine.py").write_text(way.format("click") + RIGHT.format("SCALE"))
     done = run(tmp_path, "audit", "mine.py:right", "--epsilon", 1, "--runs", 400)
-    assert (done.exit_code, "imports click, which its path finds in" in done.stderr) == (2, True)
-    assert "but the module of this name here is" in done.stderr
+    assert (done.exit_code, "imports click, which its search path finds in" in done.stderr) == (2, True)
+    assert "but the module loaded here under this name is" in done.stderr
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -190,7 +190,7 @@ def test_what_may_be_another_module_elsewhere_is_refused(place, monkeypatch):
     (place / "pkg/__init__.py").unlink()
     (place / "settings.py").write_text("SCALE = 0.0\n")
     monkeypatch.chdir(place)
-    with pytest.raises(InputError, match=r"imports settings, which is '.*' here and may be '.*' elsewhere"):
+    with pytest.raises(InputError, match=r"imports settings, which is '.*' here, but may be '.*' elsewhere"):
         checked(place, "pkg/mine.py:right")
     monkeypatch.chdir(place / "pkg")
     checked(place, "pkg/mine.py:right")
@@ -207,7 +207,7 @@ def test_what_is_not_found_here_and_may_be_elsewhere_is_refused(beside, tmp_path
     checked(tmp_path, "services/mine.py:right")
     (tmp_path / beside).parent.mkdir(exist_ok=True)
     (tmp_path / beside).write_text("SCALE = 0.0\n")
-    with pytest.raises(InputError, match=r"imports conf, which is not found here and may be '.*' elsewhere"):
+    with pytest.raises(InputError, match=r"imports conf, which is not found here, but may be '.*' elsewhere"):
         checked(tmp_path, "services/mine.py:right")
 
 
@@ -268,7 +268,7 @@ def test_an_installed_copy_is_that_of_the_repository_or_refused(folder, name, pl
     twin.write_text("SCALE = 0.0\n")
     with (
         opened.noted(str(root), tracked=[f"{folder}/{name}"]),
-        pytest.raises(InputError, match=r"in the repository differs from it"),
+        pytest.raises(InputError, match=r"in the repository differs from that file"),
     ):
         checked(root / "audits", "mine.py:right")
 
@@ -356,7 +356,7 @@ def test_a_folder_without_a_file_is_a_package_too(form, here, top, place, monkey
     (place / "services/mine.py").write_text(text + RIGHT.format("SCALE"))
     monkeypatch.chdir(place)
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(place))])
-    with pytest.raises(InputError, match=r"imports conf\.settings, which is .* and may be '.*' elsewhere"):
+    with pytest.raises(InputError, match=r"imports conf\.settings, which is .* but may be '.*' elsewhere"):
         checked(place, "services/mine.py:right")
 
 

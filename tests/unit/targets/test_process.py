@@ -210,7 +210,10 @@ def test_null_is_nothing_and_doubles_keep_all_bits(command):
             "for r in requests(): sys.stdout.buffer.write(b'\\xff\\xfe\\n'); sys.stdout.flush()",
             "JSON objects",
         ),
-        ('for r in requests(): print(\'{"id": 77, "outputs": [1, 1, 1]}\', flush=True)', "has id 77"),
+        (
+            'for r in requests(): print(\'{"id": 77, "outputs": [1, 1, 1]}\', flush=True)',
+            "must have id 1, got 77",
+        ),
         ("for r in requests(): print('[' * 100000, flush=True)", "JSON objects, got"),
     ],
 )
@@ -269,7 +272,7 @@ def test_no_answer_in_time(command):
 
 def test_a_process_that_neither_reads_nor_answers(command):
     large = np.zeros(200_000)  # far more than a pipe holds
-    advice = "flush its output; if it needs longer, allow more with --exec-timeout SECONDS"
+    advice = "flush its output; if it needs longer, allow more time with --exec-timeout SECONDS"
     with pytest.raises(InputError, match=f"did not answer within .*{advice}"):
         release(command("time.sleep(60)", timeout=0.3), large)
 

@@ -144,19 +144,19 @@ def test_an_epsilon_that_no_claim_gives_is_asked_for():
         (
             constant(asked="secret_table"),
             {},
-            "asks the environment for secret_table, which we do not know; we know pull, ",
+            "asks the environment for secret_table, but the environment that we pass has only pull, ",
         ),
         (Nothing, {}, r"Nothing must have one of the pairs of methods select_arm/update, .*run\(env\)"),
         (Lonely, {}, "run of Lonely pulled no arm .* give --reward file.py:function"),
         (Unfilled, {}, "parameter gamma of Unfilled must have a default, .*give --set gamma=VALUE"),
-        (Asking, {}, "asks the configuration for gamma, which we do not know; give --set gamma=VALUE"),
+        (Asking, {}, "asks the configuration for gamma, for which we have no value; give --set gamma=VALUE"),
         (lambda n_arms, d: Nothing(), {}, r"parameter d of .*, or --contexts D if"),
         (
             lambda n_arms: (print, print, print),
             {},
-            "must return an object with such methods: tuple must",
+            "must return a bandit: tuple must",
         ),
-        (Unfilled, {"beta": 1}, "Unfilled has no parameter beta; it has n_arms, gamma"),
+        (Unfilled, {"beta": 1}, "Unfilled has no parameter beta; accepted: n_arms, gamma"),
         (one_round, {}, "parameter which of one_round must have a default"),
         (one_round, {"which": 7}, r"arms must lie in 0 \.\. 1, got arm 7"),
     ],
@@ -256,7 +256,7 @@ INSPECTED = {
         "parameter epsilon gets epsilon of the claim",
         "run(env) pulls arms of an environment itself",
         "pull returns (reward, regret); reward is the reward",
-        "means of the environment: every mean is .5",
+        "means of the environment: we set every mean to .5",
         "its own generator (default_rng, with a seed from the system), code.py:",
         "numpy's global generator, code.py:",
         "the target can be audited unchanged",
@@ -266,7 +266,7 @@ INSPECTED = {
     "inside": (2, "missing: target must be play(rewards, rng)"),
     "counted": (
         0,
-        "calls it like release",
+        "calls it as release",
         "data gets the data",
         "size gets the number of draws of one call",
     ),
@@ -301,7 +301,7 @@ class Usual:
     ("name", "words"),
     [
         ("Told", "select(context) chooses and update(context, arm, reward) learns"),
-        ("told", "an audit calls it like play, with contexts"),
+        ("told", "an audit calls it as play, with contexts"),
     ],
 )
 def test_inspect_takes_contexts(tmp_path, name, words):

@@ -193,7 +193,8 @@ def test_what_is_known_of_an_environment(env, name, value):
 def test_what_is_not_known_of_an_environment(env, world):
     for thing in (env, Arms(world)):
         with pytest.raises(
-            tables.AskedError, match="its code asks the environment for secrets, which we do not know"
+            tables.AskedError,
+            match="its code asks the environment for secrets, but the environment that we pass has only",
         ):
             _ = thing.secrets
         assert not hasattr(thing, "secrets")
@@ -463,7 +464,7 @@ def test_lists_and_dictionaries_as_libraries_take_them():
     played(Dictionaries)
     assert chosen[-1] == learnt[-1][0] == dict(enumerate(CONTEXTS[4].tolist()))
     assert learnt[-1][1] == (REWARDS[4, 0],)
-    with pytest.raises(InputError, match="takes one context as a dictionary: give --contexts D"):
+    with pytest.raises(InputError, match="takes one context as a dictionary; give --contexts D"):
         played(Dictionaries, EACH, ARMS)
 
 

@@ -1167,7 +1167,7 @@ def test_a_run_that_plays_every_round():
 def test_a_method_that_pulls_by_itself_is_refused():
     way = SimpleNamespace(methods=["choose"])
     protocols._check_alone([0, 0], 2, way)
-    with pytest.raises(InputError, match="target: choose pulls an arm of the environment by itself"):
+    with pytest.raises(InputError, match="target: choose pulls an arm of the environment itself"):
         protocols._check_alone([0, 0, 0], 2, way)
 
 
@@ -1204,7 +1204,9 @@ def test_arms_of_another_shape_are_refused():
         return SimpleNamespace(seed=0, first=0, player=SimpleNamespace(target=lambda *given: arms))
 
     assert len(list(players._together(part(np.zeros((4, 3), int)), users))) == 4
-    with pytest.raises(InputError, match=r"play_users must return arms \(4, 3\), got shape \(4, 2\)"):
+    with pytest.raises(
+        InputError, match=r"play_users must return arms of shape \(4, 3\), got shape \(4, 2\)"
+    ):
         list(players._together(part(np.zeros((4, 2), int)), users))
 
 
@@ -1281,7 +1283,7 @@ def test_an_algorithm_is_made_for_its_setting():
         (
             Plain,
             Contexts(2, (2, 2)),
-            "environments: Plain does not take contexts, but the users of this population have them",
+            "environments: Plain does not take contexts, but this population's users have contexts",
         ),
     ],
 )

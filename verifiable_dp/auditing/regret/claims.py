@@ -187,9 +187,7 @@ class Claims:
             If something can no longer be found, or has changed.
         """
         if not plain["instances"]:
-            raise InputError(
-                "the environments of the record were given as Python objects; rerun it from Python"
-            )
+            raise InputError("record: its environments were given as Python objects; rerun it from Python")
         instances = [read_environment(item) for item in plain["instances"]]
         form = form_of(instances)
         return cls(

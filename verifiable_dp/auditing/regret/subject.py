@@ -70,9 +70,7 @@ class RegretSubject:
         for key, value in given.items():
             if not player.takes(key):
                 known = ", ".join(player.names) or "none"
-                raise InputError(
-                    f"parameters: {key!r} must be a parameter of {name}; its parameters are {known}"
-                )
+                raise InputError(f"parameters: {name} has no parameter {key!r}; accepted: {known}")
             if not isinstance(thing, Algorithm) and not isinstance(value, int | float | str | None):
                 raise InputError(f"parameters: {key} must be a number, a string or None, got {value!r}")
         for key, number, flag in (("n_arms", n_arms, "--arms K"), ("horizon", horizon, "--horizon T")):

@@ -489,7 +489,9 @@ class Pulled:
         """See `algorithm.Data.answer`."""
         pulls, env = query.pulls(), self.environment
         if query.ask is not None and pulls.max() > 1:
-            raise InputError("environment: rewards drawn pull by pull must be requested one pull at a time")
+            raise InputError(
+                "environment: its rewards are drawn pull by pull; request them one pull at a time"
+            )
         sums = _sum_pulls(self.key, run, self.count[run], pulls, env.probabilities, env.low, env.high)
         self.count[run] += pulls
         if query.ask is None:

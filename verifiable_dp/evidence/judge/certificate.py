@@ -200,8 +200,8 @@ class TracedCertificate(Values, frozen=True):
         """
         if values.get("version") != VERSION:
             raise InputError(
-                f"certificate: version must be {VERSION}, got {values.get('version')!r}; "
-                "in older versions nothing verifies the costs that are added up; audit again"
+                f"certificate: version must be {VERSION}, got {values.get('version')!r}; older versions "
+                "do not verify the costs that they add up; audit again"
             )
         try:
             found = msgspec.convert(dict(values), cls)
