@@ -32,8 +32,8 @@ from verifiable_dp.evidence.symbolic.terms import (
     nature,
     number,
 )
-from verifiable_dp.evidence.tracing.arrays import COMPARING
 from verifiable_dp.evidence.tracing.ledger import Place
+from verifiable_dp.evidence.tracing.python_operators import COMPARING
 
 _TINY = 1e-9
 

@@ -26,7 +26,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     nature,
     number,
 )
-from verifiable_dp.evidence.tracing.arrays import COMPARING
+from verifiable_dp.evidence.tracing.python_operators import COMPARING
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 

@@ -26,8 +26,8 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.doors import is_own_class
 from verifiable_dp.evidence.judge.replay import Key
-from verifiable_dp.evidence.tracing.arrays import OF_NUMBERS, answers
 from verifiable_dp.evidence.tracing.ledger import Place, caller
+from verifiable_dp.evidence.tracing.python_operators import OF_NUMBERS, answers
 
 Moves = Mapping[int, tuple[float, float]]
 Spot = tuple[Foreign, int, int | None]  # an instruction of the traced code, and a side of it
