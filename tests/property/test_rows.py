@@ -15,8 +15,10 @@ from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.boxes import Box
 from verifiable_dp.evidence.symbolic.choosers import Chooser
 from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.ends import Unbounded
 from verifiable_dp.evidence.symbolic.paths import _as_plain, run
-from verifiable_dp.evidence.symbolic.terms import Unbounded, World, number
+from verifiable_dp.evidence.symbolic.terms import number
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 ROWS = (

@@ -10,23 +10,29 @@ import builtins
 import functools
 import inspect
 import itertools
+import math
 import operator
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
-from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
-from verifiable_dp.evidence.symbolic.terms import (
-    ARITHMETIC,
-    Ends,
-    Term,
-    World,
-    is_term,
-    nature,
-    number,
+from verifiable_dp.evidence.symbolic import (
+    adding,
+    answers,
+    atoms,
+    comparing,
+    elementary,
+    matrices,
+    multiplying,
+    term_operators,
+    terms,
+    users,
 )
-from verifiable_dp.evidence.tracing.python_operators import COMPARING
+from verifiable_dp.evidence.symbolic.ends import Ends
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, nature, number
+from verifiable_dp.evidence.symbolic.world import World
+from verifiable_dp.evidence.tracing.python_operators import ARITHMETIC, COMPARING
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 
@@ -247,7 +253,7 @@ class Box(terms.ForNumPy):
             and has_terms(self)
         ):
             return Sampled(key.copy(), self.copy())
-        if self.ndim and terms.is_place(key, len(self)):
+        if self.ndim and comparing.is_place(key, len(self)):
             found = looked_up(self.world, np.array(self.held.tolist()), key)
             if found is not None:
                 return found
@@ -273,10 +279,10 @@ class Box(terms.ForNumPy):
         if type(value) in (list, tuple) or type(value) is np.ndarray:
             self[key] = wrapped(self.world, value)
             return
-        if self.ndim == 1 and terms.is_place(key, len(self)):
+        if self.ndim == 1 and comparing.is_place(key, len(self)):
             for i in range(len(self)):
                 bits = (int(v) if isinstance(v, bool | np.bool_) else v for v in (value, self[i]))
-                self.data[i] = _where(self.world, terms.equal(key, i), *bits)
+                self.data[i] = _where(self.world, comparing.equal(key, i), *bits)
             return
         key, made = self._key(key), self._entry(value)
         if self.known is not None and type(made) in _NEVER:
@@ -294,8 +300,8 @@ class Box(terms.ForNumPy):
             return value
         if _is_lazy(value):
             keeps = self.kind == "f" and nature(value) == "uniform"
-            return value if keeps else terms.cast(value.plain(), self.kind)
-        return terms.cast(value, self.kind)
+            return value if keeps else elementary.cast(value.plain(), self.kind)
+        return elementary.cast(value, self.kind)
 
     def __iter__(self) -> Foreign:
         return (self[i] for i in range(len(self)))
@@ -356,7 +362,7 @@ class Box(terms.ForNumPy):
         made = [
             v
             if (nature(v) == "uniform" and kind == "f") or nature(v) == "coin"
-            else terms.cast(v.plain() if _is_lazy(v) else v, kind)
+            else elementary.cast(v.plain() if _is_lazy(v) else v, kind)
             for v in self.data.ravel().tolist()
         ]
         return Box(self.world, objects(made, self.shape), kind, narrow)
@@ -588,7 +594,7 @@ def _fitting(world: World, value: Foreign, dtype: Foreign) -> Foreign:
             continue
         size = builtins.max(map(abs, entry.range()))
         step = builtins.min(
-            (abs(m) for move in terms.moves_of(entry.raw).values() for m in move if m), default=1
+            (abs(m) for move in atoms.moves_of(entry.raw).values() for m in move if m), default=1
         )
         if not (
             (dtype == np.int32 and size <= 2**20) or (dtype == np.float32 and size <= 1e-4 * 2**23 * step)
@@ -728,7 +734,7 @@ def _compare(strict: bool, turned: bool) -> Callable[[Foreign, Foreign], Foreign
             left, right = right, left
         if _is_lazy(left) or _is_lazy(right):
             return left > right
-        return terms.above(left, right, strict=strict)
+        return comparing.above(left, right, strict=strict)
 
     return compare
 
@@ -755,7 +761,7 @@ def _is_bit(value: Foreign) -> bool:
 def _truth(value: Foreign) -> Foreign:
     if not (is_term(value) and not value.noise):
         return bool(value)
-    return value if _is_bit(value) else terms.negated(terms.equal(value, 0))
+    return value if _is_bit(value) else comparing.negated(comparing.equal(value, 0))
 
 
 def _with_a_bit(of: Foreign, left: Foreign, right: Foreign) -> Foreign:
@@ -776,26 +782,26 @@ def _both(left: Foreign, right: Foreign) -> Foreign:
         return coin
     left, right = _truth(left), _truth(right)
     if is_term(left) or is_term(right):
-        return terms.multiply(left, right)
+        return multiplying.multiply(left, right)
     return left and right
 
 
 def _one_of(left: Foreign, right: Foreign) -> Foreign:
-    return terms.negated(_both(terms.negated(_truth(left)), terms.negated(_truth(right))))
+    return comparing.negated(_both(comparing.negated(_truth(left)), comparing.negated(_truth(right))))
 
 
 def _xor(left: Foreign, right: Foreign) -> Foreign:
     for coin, bit in ((left, right), (right, left)):
         if nature(coin) == "coin" and is_term(bit) and not bit.noise and _is_bit(bit):
-            made = coin.mixed(terms.negated(bit), bit)
+            made = coin.mixed(comparing.negated(bit), bit)
             if made is not None:
                 return made
     return _bitwise(np.bitwise_xor, _one_of_two)(left, right)
 
 
 def _one_of_two(left: Foreign, right: Foreign) -> Foreign:
-    both = terms.multiply(left, right)
-    return terms.subtract(terms.add(left, right), terms.multiply(both, 2))
+    both = multiplying.multiply(left, right)
+    return adding.subtract(adding.add(left, right), multiplying.multiply(both, 2))
 
 
 def _bitwise(
@@ -820,7 +826,7 @@ def _bitwise(
 
 def _invert(value: Foreign) -> Foreign:
     value = _noiseless(value)
-    return _negate(value) if not is_term(value) or _is_bit(value) else terms.subtract(-1, value)
+    return _negate(value) if not is_term(value) or _is_bit(value) else adding.subtract(-1, value)
 
 
 def _sign(value: Foreign) -> Foreign:
@@ -830,8 +836,8 @@ def _sign(value: Foreign) -> Foreign:
     low, high = value.range()
     if low > 0 or high < 0:
         return np.float64(np.sign(low if low > 0 else high))
-    units = terms.moves_of(value.raw)
-    return terms.opaque(
+    units = atoms.moves_of(value.raw)
+    return multiplying.opaque(
         value, float(np.sign(value.value())), -1.0, 1.0, lambda: dict.fromkeys(units, (-2.0, 2.0)), True
     )
 
@@ -842,7 +848,7 @@ def _copysign(size: Foreign, sign: Foreign) -> Foreign:
         return sign.through(functools.partial(np.copysign, float(size)))
     if nature(size) == nature(sign) == "uniform" and size.source is sign.source and not size.source.is_public:
         return size.joined(sign, np.copysign)
-    return terms.multiply(terms.absolute(ordinary(size)), _sign(ordinary(sign)))
+    return multiplying.multiply(elementary.absolute(ordinary(size)), _sign(ordinary(sign)))
 
 
 def _noiseless(value: Foreign) -> Foreign:
@@ -853,7 +859,7 @@ def _noiseless(value: Foreign) -> Foreign:
 def _negate(value: Foreign) -> Foreign:
     if nature(value) == "coin":
         return value.turned()
-    return terms.negated(_truth(value))
+    return comparing.negated(_truth(value))
 
 
 def _operator(of_uniform: Foreign, of_term: Foreign) -> Callable[[Foreign, Foreign], Foreign]:
@@ -866,7 +872,7 @@ def _operator(of_uniform: Foreign, of_term: Foreign) -> Callable[[Foreign, Forei
         if _is_lazy(left) or _is_lazy(right):
             return of_uniform(left, right)
         if is_term(left) != is_term(right) and of_uniform not in (operator.add, operator.sub):
-            terms.weighed(left if is_term(left) else right, int(is_term(left)))
+            term_operators.weighed(left if is_term(left) else right, int(is_term(left)))
         return of_term(left, right)
 
     return call
@@ -898,40 +904,42 @@ def _of_draws(function: Foreign) -> Foreign:
 
 
 _ELEMENTWISE: dict[Foreign, Function[Foreign]] = {
-    np.add: _operator(operator.add, terms.add),
-    np.subtract: _operator(operator.sub, terms.subtract),
-    np.multiply: _operator(operator.mul, terms.multiply),
-    np.true_divide: _operator(operator.truediv, terms.divide),
-    np.power: _operator(operator.pow, terms.power),
-    np.float_power: _operator(operator.pow, terms.power),
-    np.negative: _either(np.negative, terms.opposite),
+    np.add: _operator(operator.add, adding.add),
+    np.subtract: _operator(operator.sub, adding.subtract),
+    np.multiply: _operator(operator.mul, multiplying.multiply),
+    np.true_divide: _operator(operator.truediv, multiplying.divide),
+    np.power: _operator(operator.pow, elementary.power),
+    np.float_power: _operator(operator.pow, elementary.power),
+    np.negative: _either(np.negative, adding.opposite),
     np.positive: lambda v: v,
-    np.abs: _either(np.abs, terms.absolute),
+    np.abs: _either(np.abs, elementary.absolute),
     np.copysign: lambda a, b: _copysign(a, b),
-    np.fabs: _either(np.abs, terms.absolute),
-    np.sqrt: _either(np.sqrt, terms.root),
-    np.square: _either(np.square, lambda v: terms.multiply(v, v)),
-    np.exp: _either(np.exp, terms.exponential),
-    np.log: _either(np.log, terms.logarithm),
-    np.logaddexp: lambda a, b: terms.logarithm(terms.add(*(terms.exponential(ordinary(v)) for v in (a, b)))),
-    np.remainder: lambda a, b: terms.remainder(ordinary(a), ordinary(b)),
-    np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
+    np.fabs: _either(np.abs, elementary.absolute),
+    np.sqrt: _either(np.sqrt, elementary.root),
+    np.square: _either(np.square, lambda v: multiplying.multiply(v, v)),
+    np.exp: _either(np.exp, elementary.exponential),
+    np.log: _either(np.log, elementary.logarithm),
+    np.logaddexp: lambda a, b: elementary.logarithm(
+        adding.add(*(elementary.exponential(ordinary(v)) for v in (a, b)))
+    ),
+    np.remainder: lambda a, b: multiplying.remainder(ordinary(a), ordinary(b)),
+    np.log1p: _either(np.log1p, lambda v: elementary.logarithm(adding.add(v, 1.0))),
     np.sign: _either(np.sign, _sign),
     **{of: _of_draws(of) for of in (np.tan, np.sin, np.cos, np.expm1, np.log2, np.log10, np.arctanh)},
-    np.floor: _either(np.floor, lambda v: terms.rounded(v, np.floor)),
-    np.ceil: _either(np.ceil, lambda v: terms.rounded(v, np.ceil)),
-    np.rint: lambda v: terms.rounded(v, np.rint),
-    np.trunc: lambda v: terms.rounded(v, np.trunc),
-    np.maximum: _end(np.maximum, terms.most),
-    np.minimum: _end(np.minimum, terms.least),
-    np.fmax: _end(np.maximum, terms.most),
-    np.fmin: _end(np.minimum, terms.least),
+    np.floor: _either(np.floor, lambda v: elementary.rounded(v, np.floor)),
+    np.ceil: _either(np.ceil, lambda v: elementary.rounded(v, np.ceil)),
+    np.rint: lambda v: elementary.rounded(v, np.rint),
+    np.trunc: lambda v: elementary.rounded(v, np.trunc),
+    np.maximum: _end(np.maximum, comparing.most),
+    np.minimum: _end(np.minimum, comparing.least),
+    np.fmax: _end(np.maximum, comparing.most),
+    np.fmin: _end(np.minimum, comparing.least),
     np.greater: _compare(True, False),
     np.greater_equal: _compare(False, False),
     np.less: _compare(True, True),
     np.less_equal: _compare(False, True),
-    np.equal: terms.equal,
-    np.not_equal: lambda a, b: terms.negated(terms.equal(a, b)),
+    np.equal: comparing.equal,
+    np.not_equal: lambda a, b: comparing.negated(comparing.equal(a, b)),
     np.logical_not: _negate,
     np.invert: _invert,
     np.logical_and: _both,
@@ -942,7 +950,7 @@ _ELEMENTWISE: dict[Foreign, Function[Foreign]] = {
     np.right_shift: _bitwise(np.right_shift),
     np.bitwise_xor: lambda a, b: _xor(a, b),
     np.logical_xor: lambda a, b: _xor(*(v if nature(v) == "coin" else _truth(v) for v in (a, b))),
-    np.floor_divide: lambda a, b: terms.rounded(terms.divide(ordinary(a), ordinary(b)), np.floor),
+    np.floor_divide: lambda a, b: elementary.rounded(multiplying.divide(ordinary(a), ordinary(b)), np.floor),
     np.isnan: lambda v: np.False_,
     np.isinf: lambda v: np.False_,
     np.isfinite: lambda v: np.True_,
@@ -958,7 +966,9 @@ def _scipy() -> dict[Foreign, Function[Foreign]]:
         ),
         special.expit: _either(
             special.expit,
-            lambda v: terms.divide(1.0, terms.add(terms.exponential(terms.multiply(v, -1)), 1.0)),
+            lambda v: multiplying.divide(
+                1.0, adding.add(elementary.exponential(multiplying.multiply(v, -1)), 1.0)
+            ),
         ),
     }
 
@@ -1052,8 +1062,8 @@ def looked_up(world: World, table: Foreign, key: Foreign) -> Foreign:
     if table.dtype.kind not in "biuf" or table.ndim > 2 or not np.isfinite(table).all():
         return None
     if table.ndim == 1:
-        return terms.looked_up(key, table.tolist())
-    return wrapped(world, [terms.looked_up(key, column) for column in table.T.tolist()])
+        return comparing.looked_up(key, table.tolist())
+    return wrapped(world, [comparing.looked_up(key, column) for column in table.T.tolist()])
 
 
 def _written(world: World, made: Foreign, target: Foreign) -> Foreign:
@@ -1130,11 +1140,11 @@ def _rows(of: Callable[[list[Foreign]], Foreign]) -> Function[Foreign]:
 
 
 def _total(row: list[Foreign]) -> Foreign:
-    return terms.total(map(ordinary, row))
+    return adding.total(map(ordinary, row))
 
 
 def _average_of(row: list[Foreign]) -> Foreign:
-    return terms.divide(_total(row), len(row))
+    return multiplying.divide(_total(row), len(row))
 
 
 def _sum(
@@ -1152,9 +1162,9 @@ def _there(row: list[Foreign]) -> list[Foreign]:
 
 
 def _variance(row: list[Foreign], ddof: int = 0) -> Foreign:
-    center = terms.divide(terms.total(row), len(row))
-    gaps = [terms.subtract(v, center) for v in row]
-    return terms.divide(terms.total(terms.multiply(g, g) for g in gaps), len(row) - ddof)
+    center = multiplying.divide(adding.total(row), len(row))
+    gaps = [adding.subtract(v, center) for v in row]
+    return multiplying.divide(adding.total(multiplying.multiply(g, g) for g in gaps), len(row) - ddof)
 
 
 def _spread(of: Callable[[Foreign], Foreign]) -> Function[Foreign]:
@@ -1172,14 +1182,14 @@ def position_of_largest(world: World, row: list[Foreign]) -> Foreign:
     if any(is_term(v) and not v.is_still for v in raw) and not any(is_term(v) and v.noise for v in raw):
         natural = int(np.argmax([v.value() if is_term(v) else float(v) for v in raw]))
         return answers.Position(world, natural, raw, _DECIDES)
-    return terms.largest(world, row)
+    return comparing.largest(world, row)
 
 
 def _position(sign: int) -> Foreign:
     def call(world: World, a: Foreign, axis: Foreign = None, keepdims: Foreign = False) -> Foreign:
         def of(row: list[Foreign]) -> Foreign:
             return position_of_largest(
-                world, [v if sign > 0 else terms.opposite(v) for v in map(ordinary, row)]
+                world, [v if sign > 0 else adding.opposite(v) for v in map(ordinary, row)]
             )
 
         return _along(world, a, axis, of, keepdims)
@@ -1196,7 +1206,7 @@ def _cumsum(world: World, a: Foreign, axis: Foreign = None) -> Foreign:
     for j in range(rows.shape[1]):
         running: Foreign = 0
         for i in range(len(rows)):
-            running = terms.add(running, ordinary(rows[i, j]))
+            running = adding.add(running, ordinary(rows[i, j]))
             sums[i, j] = running
     return Box.of(world, made if axis is None else np.moveaxis(made, 0, axis))
 
@@ -1220,8 +1230,8 @@ def _clip(
             return v.through(lambda u: np.clip(u, float(x), float(y)))
         if is_term(v):
             for side in (1, 2):
-                terms.weighed(v, side)
-        return terms.limited(ordinary(v), x, y)
+                term_operators.weighed(v, side)
+        return elementary.limited(ordinary(v), x, y)
 
     found = np.frompyfunc(limited, 3, 1)(*arrays)
     return Box.of(world, found) if type(found) is np.ndarray else found
@@ -1240,8 +1250,8 @@ def _choose(condition: Foreign, one: Foreign, other: Foreign) -> Foreign:
         return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
         for side in (1, 2):
-            terms.weighed(condition, side)
-        return terms.mixed(condition, ordinary(one), ordinary(other))
+            term_operators.weighed(condition, side)
+        return comparing.mixed(condition, ordinary(one), ordinary(other))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other
     if nature(condition) == "coin" and not any(is_term(v) and v.noise for v in (one, other)):
@@ -1251,7 +1261,7 @@ def _choose(condition: Foreign, one: Foreign, other: Foreign) -> Foreign:
     picked, left = (one, other) if bool(condition) else (other, one)
     # What is not picked may be picked on another path: raw data that stays out here is still raw.
     hidden = is_term(left) and left.raw
-    return terms.add(picked, terms.nothing_of(left)) if hidden and not is_term(picked) else picked
+    return adding.add(picked, adding.nothing_of(left)) if hidden and not is_term(picked) else picked
 
 
 def _where(world: World, condition: Foreign, *sides: Foreign) -> Foreign:
@@ -1269,7 +1279,7 @@ def _times(one: Foreign, other: Foreign) -> Foreign:
     for coin, value in ((one, other), (other, one)):
         if nature(coin) == "coin":
             return coin * value
-    return terms.multiply(ordinary(one), ordinary(other))
+    return multiplying.multiply(ordinary(one), ordinary(other))
 
 
 def _dot(world: World, a: Foreign, b: Foreign) -> Foreign:
@@ -1278,7 +1288,7 @@ def _dot(world: World, a: Foreign, b: Foreign) -> Foreign:
         return left * right
 
     def inner(x: Foreign, y: Foreign) -> Foreign:
-        return terms.total(_times(u, v) for u, v in zip(x, y, strict=True))
+        return adding.total(_times(u, v) for u, v in zip(x, y, strict=True))
 
     x, y = as_objects(world, left), as_objects(world, right)
     noise = matrices.squared(world, x, y)
@@ -1323,7 +1333,7 @@ def ordered(values: list[Foreign]) -> list[Foreign]:
     def nth(n: int) -> Callable[[list[float]], float]:
         return lambda found: builtins.sorted(found)[n]
 
-    found = [terms.order_statistic(raw, values, nth(n)) for n in range(len(values))]
+    found = [comparing.order_statistic(raw, values, nth(n)) for n in range(len(values))]
     if is_term(found[0]):
         raw[0].world.kept["ordered", id(found[0])] = found, values
     return found
@@ -1339,8 +1349,8 @@ def _ranked(world: World, a: Foreign, v: Foreign, side: str) -> Foreign:
 
     def below(limit: Foreign) -> Foreign:
         if side == "left":
-            return terms.total(terms.above(limit, value, strict=True) for value in values)
-        return terms.total(terms.above(limit, value, strict=False) for value in values)
+            return adding.total(comparing.above(limit, value, strict=True) for value in values)
+        return adding.total(comparing.above(limit, value, strict=False) for value in values)
 
     if np.ndim(v) == 0:
         return below(v)
@@ -1351,7 +1361,7 @@ def _middle(row: list[Foreign]) -> Foreign:
     found, half = ordered(row), len(row) // 2
     if len(row) % 2:
         return found[half]
-    return terms.divide(terms.add(found[half - 1], found[half]), 2)
+    return multiplying.divide(adding.add(found[half - 1], found[half]), 2)
 
 
 def _searchsorted(
@@ -1389,11 +1399,11 @@ def _bincount(world: World, x: Foreign, weights: Foreign = None, minlength: int 
         return wrapped(world, _counts(values, [(b - 0.5, b + 0.5) for b in range(minlength)]))
     bins = np.ravel(decided(world, x)).astype(int).tolist()
     size = builtins.max([minlength, *(b + 1 for b in bins)])
-    made = [terms.total([])] * size
+    made = [adding.total([])] * size
     for b, weight in zip(
         bins, entries(world, weights) if weights is not None else [1] * len(bins), strict=True
     ):
-        made[b] = terms.add(made[b], weight)
+        made[b] = adding.add(made[b], weight)
     return Box.of(world, objects(made, (size,)))
 
 
@@ -1404,9 +1414,11 @@ def _counts(values: Sequence[Foreign], bins: Sequence[tuple[float, float]]) -> l
         cell = object()
         for count, (low, high) in zip(counts, bins, strict=True):
             last = count is counts[-1]
-            bit = _both(terms.above(value, low, strict=False), terms.above(high, value, strict=not last))
-            count.append(terms.exclusive(bit, cell))
-    return [terms.total(count) for count in counts]
+            bit = _both(
+                comparing.above(value, low, strict=False), comparing.above(high, value, strict=not last)
+            )
+            count.append(comparing.exclusive(bit, cell))
+    return [adding.total(count) for count in counts]
 
 
 def _select(world: World, condlist: Foreign, choicelist: Foreign, default: Foreign = 0) -> Foreign:
@@ -1462,12 +1474,24 @@ def _einsum(world: World, subscripts: Foreign, *operands: Foreign, **kwargs: For
                 array[tuple(full[letter] for letter in letters)]
                 for letters, array in zip(inputs.split(","), arrays, strict=True)
             ]
-            products.append(functools.reduce(terms.multiply, map(ordinary, factors)))
-        return terms.total(products)
+            products.append(functools.reduce(multiplying.multiply, map(ordinary, factors)))
+        return adding.total(products)
 
     shape = tuple(sizes[letter] for letter in output)
     found = objects([entry(dict(zip(output, at, strict=True))) for at in np.ndindex(*shape)], shape)
     return Box.of(world, found) if shape else found[()]
+
+
+def norm_of(values: Sequence[Foreign]) -> Foreign:
+    """The Euclidean norm of a list of numbers."""
+    vector = users.vector_of(values)
+    if vector is None:
+        return elementary.root(adding.total(multiplying.multiply(v, v) for v in values))
+    size = math.sqrt(math.fsum(v.value() ** 2 for v in values))
+    moved = {vector.unit: (-vector.radius, vector.radius)} if vector.moves else {}
+    made = multiplying.opaque(values[0], size, 0.0, vector.radius, lambda: moved)
+    next(iter(made.raw)).norm_of = vector
+    return made
 
 
 def _norm(
@@ -1475,7 +1499,7 @@ def _norm(
 ) -> Foreign:
     if ord is not None and not (ord == 2 and (axis is not None or np.ndim(x) == 1)):
         raise world.stop_raw("we can bound only the Euclidean norm of raw {data}")
-    return _along(world, x, axis, users.norm_of, keepdims)
+    return _along(world, x, axis, norm_of, keepdims)
 
 
 _REDUCING = {
@@ -1488,15 +1512,15 @@ _REDUCING = {
 }
 _FUNCTIONS: dict[Foreign, Function[Foreign]] = {
     np.sum: _sum,
-    np.nansum: _rows(lambda row: terms.total(_there(row))),
-    np.count_nonzero: _rows(lambda row: terms.total(map(_truth, row))),
+    np.nansum: _rows(lambda row: adding.total(_there(row))),
+    np.count_nonzero: _rows(lambda row: adding.total(map(_truth, row))),
     np.mean: _rows(_average_of),
     np.nanmean: _rows(lambda row: _average_of(_there(row)) if _there(row) else np.nan),
     np.average: _average,
     np.var: _spread(lambda found: found),
-    np.std: _spread(terms.root),
-    **dict.fromkeys((np.max, np.amax), _rows(terms.most)),
-    **dict.fromkeys((np.min, np.amin), _rows(terms.least)),
+    np.std: _spread(elementary.root),
+    **dict.fromkeys((np.max, np.amax), _rows(comparing.most)),
+    **dict.fromkeys((np.min, np.amin), _rows(comparing.least)),
     **dict.fromkeys((np.argmax, np.nanargmax), _position(1)),
     **dict.fromkeys((np.argmin, np.nanargmin), _position(-1)),
     np.cumsum: _cumsum,
@@ -1507,7 +1531,7 @@ _FUNCTIONS: dict[Foreign, Function[Foreign]] = {
     np.median: _rows(_middle),
     np.searchsorted: _searchsorted,
     np.digitize: lambda world, x, bins, right=False: _searchsorted(world, bins, x),
-    np.prod: _rows(lambda row: functools.reduce(terms.multiply, row)),
+    np.prod: _rows(lambda row: functools.reduce(multiplying.multiply, row)),
     np.all: _rows(lambda row: functools.reduce(_both, row, True)),
     np.any: _rows(lambda row: functools.reduce(_one_of, row, False)),
     np.bincount: _bincount,

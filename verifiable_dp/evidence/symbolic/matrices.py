@@ -16,8 +16,10 @@ import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray, Foreign
-from verifiable_dp.evidence.symbolic.terms import Atom, SymbolicDraw, Term, World, unseen
+from verifiable_dp.evidence.symbolic.atoms import Atom, SymbolicDraw
+from verifiable_dp.evidence.symbolic.terms import Term
 from verifiable_dp.evidence.symbolic.users import Vector
+from verifiable_dp.evidence.symbolic.world import World, unseen
 
 KIND = "wishart"
 _TINY = 1e-9

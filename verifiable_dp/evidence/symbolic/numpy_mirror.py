@@ -25,7 +25,16 @@ from scipy import special
 
 from verifiable_dp.core.kernels import compiles
 from verifiable_dp.core.validate import Foreign, Function
-from verifiable_dp.evidence.symbolic import answers, boxes, matrices, outside, samplers, terms
+from verifiable_dp.evidence.symbolic import (
+    adding,
+    answers,
+    boxes,
+    comparing,
+    matrices,
+    outside,
+    samplers,
+    terms,
+)
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas
@@ -39,7 +48,8 @@ from verifiable_dp.evidence.symbolic.randoms import (
     refused,
     secret,
 )
-from verifiable_dp.evidence.symbolic.terms import Term, World, number
+from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
 from verifiable_dp.evidence.tracing.standin import PLAIN, StandIn, is_function
@@ -320,7 +330,7 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
 
     Of keys with more than one number the first ones count, where those after them are public.
     """
-    pick = terms.most if sign > 0 else terms.least
+    pick = comparing.most if sign > 0 else comparing.least
 
     def choose(*args: Foreign, key: Foreign = None, **kwargs: Foreign) -> Foreign:
         values = list(args[0]) if len(args) == 1 else list(args)
@@ -330,7 +340,7 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
             if len(values) == 2 and {"uniform", "veiled"} & {*map(terms.nature, values)}:
                 return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
             tracked = any(type(number(v)) is Term for v in values)
-            return terms.either(pick(values), map(number, values)) if tracked else real(values)
+            return adding.either(pick(values), map(number, values)) if tracked else real(values)
         keys = [number(key(value)) for value in values]
         firsts = [number(k[0]) if type(k) is tuple and k and not has_own(k[1:]) else k for k in keys]
         places = all(type(v) is int and v == i for i, v in enumerate(values))
@@ -340,11 +350,11 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
             and not any(type(k) is Term and k.noise for k in firsts)
         ):
             return boxes.position_of_largest(
-                world, firsts if sign > 0 else [terms.opposite(k) for k in firsts]
+                world, firsts if sign > 0 else [adding.opposite(k) for k in firsts]
             )
         if not any(type(k) is Term for k in keys):
             return values[keys.index(real(keys))]
-        return values[terms.largest(world, keys if sign > 0 else [terms.opposite(k) for k in keys])]
+        return values[comparing.largest(world, keys if sign > 0 else [adding.opposite(k) for k in keys])]
 
     return choose
 
@@ -352,10 +362,10 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
 def _sum(world: World) -> Foreign:
     def added(values: Foreign, /, start: Foreign = 0) -> Foreign:
         if isinstance(values, boxes.Sampled):
-            return terms.add(values.sum(), start)
+            return adding.add(values.sum(), start)
         values = list(values)
         if any(type(number(v)) is Term for v in values) and not any(type(v) is Box for v in values):
-            return terms.total([start, *(boxes.ordinary(v) for v in values)])
+            return adding.total([start, *(boxes.ordinary(v) for v in values)])
         return builtins.sum(values, start)
 
     return added

@@ -23,7 +23,7 @@ import numpy as np
 
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic.terms import World
+from verifiable_dp.evidence.symbolic.world import World
 
 _SAID = "the code reads {}, so its behaviour may depend on more than its input and its random draws"
 _CLOCK, _FILES, _ENVIRONMENT, _SYSTEM = "the clock", "files", "the environment", "the state of the system"

@@ -31,6 +31,7 @@ from verifiable_dp.evidence.symbolic.called import taken_of_calls
 from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.ends import Ends, Failure, Unbounded
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.outside import reading
@@ -38,15 +39,8 @@ from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.source import asserts
 from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept
-from verifiable_dp.evidence.symbolic.terms import (
-    MOST_EVENTS,
-    Ends,
-    Failure,
-    Scaling,
-    Unbounded,
-    World,
-    is_term,
-)
+from verifiable_dp.evidence.symbolic.terms import is_term
+from verifiable_dp.evidence.symbolic.world import MOST_EVENTS, Scaling, World
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same

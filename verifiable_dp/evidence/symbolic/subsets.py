@@ -18,7 +18,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import boxes, draws, uniform_draws
-from verifiable_dp.evidence.symbolic.terms import World, is_term
+from verifiable_dp.evidence.symbolic.terms import is_term
+from verifiable_dp.evidence.symbolic.world import World
 
 _ALONG = (None, -1, 1)
 

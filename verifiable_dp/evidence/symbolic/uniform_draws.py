@@ -13,6 +13,9 @@ import numpy as np
 
 from verifiable_dp.core.validate import NUMBERS_OR_BITS, PLAIN_NUMBERS, Foreign
 from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, enclosures
+from verifiable_dp.evidence.symbolic.adding import add, plus, subtract, total
+from verifiable_dp.evidence.symbolic.atoms import Part, SymbolicDraw, moves_of
+from verifiable_dp.evidence.symbolic.comparing import above
 from verifiable_dp.evidence.symbolic.draw_sources import (
     FINE,
     SIGNS,
@@ -23,27 +26,10 @@ from verifiable_dp.evidence.symbolic.draw_sources import (
     law_of,
     shows,
 )
+from verifiable_dp.evidence.symbolic.multiplying import divide, multiply, opaque
 from verifiable_dp.evidence.symbolic.pooled_noise import SIGNED, geometric, is_fresh, pooled, sign_size
-from verifiable_dp.evidence.symbolic.terms import (
-    Lazy,
-    Part,
-    SymbolicDraw,
-    Term,
-    World,
-    above,
-    add,
-    divide,
-    is_term,
-    moves_of,
-    multiply,
-    nature,
-    number,
-    opaque,
-    plus,
-    subtract,
-    total,
-    unseen,
-)
+from verifiable_dp.evidence.symbolic.terms import Lazy, Term, is_term, nature, number
+from verifiable_dp.evidence.symbolic.world import World, unseen
 
 
 class UniformDraw(Lazy):
