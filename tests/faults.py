@@ -1904,7 +1904,7 @@ FAULTS = (
     ),
     Fault(
         "raw numbers are shown for nothing",
-        f"{EVIDENCE}/symbolic/boxes.py",
+        f"{EVIDENCE}/symbolic/elementwise.py",
         "return value.public(what, why) if type(value) is Term else value",
         "return value.value() if type(value) is Term else value",
         "rewards that are told as they are neither end the bound nor cost anything",
@@ -1949,7 +1949,7 @@ FAULTS = (
     ),
     Fault(
         "what shares memory is copied",
-        f"{EVIDENCE}/symbolic/boxes.py",
+        f"{EVIDENCE}/symbolic/box_memory.py",
         "                if np.may_share_memory(one, array):",
         "                if False:",
         "what is written into a part of an array is not seen in the array",

@@ -27,6 +27,7 @@ from verifiable_dp.evidence.judge.neighbours import MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import GIVEN, Move, MovedGenerator, Sides, alike, position, replayed
 from verifiable_dp.evidence.premises import Taken, in_words
 from verifiable_dp.evidence.symbolic import (
+    array_protocol,
     bounded_programs,
     boxes,
     choosers,
@@ -474,7 +475,7 @@ def test_what_hides_has_no_bound_within_the_claim(program):
         (world, "_COARSE", 0.0, programs.cancelled_in_a_band),
         (boxes.Box, "settle_type", lambda box: None, programs.cut_by_a_list),
         (boxes, "of_first_type", boxes.wrapped, programs.cut_entry_by_entry),
-        (boxes, "_of_truths", lambda *given: None, programs.truths_multiplied),
+        (array_protocol, "_of_truths", lambda *given: None, programs.truths_multiplied),
         (comparing, "_truth", lambda made: made, programs.truths_added),
         (enclosures, "is_like", lambda *given: True, programs.no_noise_in_a_gap),
         (enclosures, "chance_of", lambda *given: 0.5, programs.sign_in_a_gap),

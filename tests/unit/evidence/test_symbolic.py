@@ -52,7 +52,7 @@ from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.judge.arithmetic import cost, wrong
 from verifiable_dp.evidence.judge.certificate import Frame
 from verifiable_dp.evidence.judge.laws import epsilon_of
-from verifiable_dp.evidence.symbolic import alignments, boxes, elementary, shifts, source, users
+from verifiable_dp.evidence.symbolic import alignments, box_memory, elementary, shifts, source, users
 from verifiable_dp.evidence.symbolic.atoms import Atom, Row, SymbolicDraw
 from verifiable_dp.evidence.symbolic.bounded_programs import PathFound, Program
 from verifiable_dp.evidence.symbolic.choosers import Extreme
@@ -545,8 +545,8 @@ def by_events(rewards, rng):
 
 def test_arrays_without_tracked_entries_are_not_made_of_objects():
     """Broken variant: `wrapped` that makes objects of every array."""
-    real = boxes.BoxMemory.as_objects
-    with mock.patch.object(boxes.BoxMemory, "as_objects", autospec=True, side_effect=real) as asked:
+    real = box_memory.BoxMemory.as_objects
+    with mock.patch.object(box_memory.BoxMemory, "as_objects", autospec=True, side_effect=real) as asked:
         found = explore(Program(beside_arrays, (20, 2), (0.0, 1.0)), 2, most=4)
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     # Such as the sums, into which rewards are written; never the table or its products.

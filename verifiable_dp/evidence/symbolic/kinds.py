@@ -8,7 +8,14 @@ import sys
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, elementary, uniform_draws
+from verifiable_dp.evidence.symbolic import (
+    accept_reject,
+    answers,
+    boxes,
+    elementary,
+    elementwise,
+    uniform_draws,
+)
 from verifiable_dp.evidence.symbolic.boxes import Box, has_own
 from verifiable_dp.evidence.symbolic.terms import Term, number
 from verifiable_dp.evidence.symbolic.world import World
@@ -139,7 +146,7 @@ def _frames(pandas: Foreign) -> dict[str, type]:
 def _unboxed(value: Foreign) -> Foreign:
     """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
     if type(value) is Box:
-        found = [boxes.ordinary(v) for v in value.held.ravel().tolist()]
+        found = [elementwise.ordinary(v) for v in value.held.ravel().tolist()]
         return boxes.objects(found, value.shape) if has_own(found) else np.asarray(value)
     if type(value) is dict:
         return {key: _unboxed(v) for key, v in value.items()}

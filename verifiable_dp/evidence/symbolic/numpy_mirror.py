@@ -28,14 +28,19 @@ from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import (
     adding,
     answers,
+    array_functions,
+    box_memory,
     boxes,
     comparing,
+    elementwise,
     matrices,
     outside,
     samplers,
+    subsets,
     terms,
 )
-from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
+from verifiable_dp.evidence.symbolic.array_protocol import calling, on_arrays
+from verifiable_dp.evidence.symbolic.boxes import Box, has_own, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas
 from verifiable_dp.evidence.symbolic.randoms import (
@@ -110,7 +115,7 @@ class _Function:
         made = made if dtype is None else made.astype(dtype, copy=False)
         held = made.held
         found = self._real(held, *((None, *args) if args else ()), **kwargs)
-        return boxes.given_back(found, [(made, held)], lambda one: boxes.like(made, one))
+        return box_memory.given_back(found, [(made, held)], lambda one: boxes.like(made, one))
 
 
 def _boxed(world: World, found: Foreign, given: Sequence[Foreign] = ()) -> Foreign:
@@ -121,7 +126,7 @@ def _boxed(world: World, found: Foreign, given: Sequence[Foreign] = ()) -> Forei
         shares = type(one) is not np.ndarray or any(np.may_share_memory(one, array) for array in arrays)
         return one if shares else wrapped(world, one)
 
-    return boxes.each(part, found)
+    return box_memory.each(part, found)
 
 
 _Find = Function[Foreign]  # what stands in for what a module has under a name
@@ -349,7 +354,7 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
             and any(map(answers.is_raw, firsts))
             and not any(type(k) is Term and k.noise for k in firsts)
         ):
-            return boxes.position_of_largest(
+            return array_functions.position_of_largest(
                 world, firsts if sign > 0 else [adding.opposite(k) for k in firsts]
             )
         if not any(type(k) is Term for k in keys):
@@ -361,11 +366,11 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
 
 def _sum(world: World) -> Foreign:
     def added(values: Foreign, /, start: Foreign = 0) -> Foreign:
-        if isinstance(values, boxes.Sampled):
+        if isinstance(values, subsets.Sampled):
             return adding.add(values.sum(), start)
         values = list(values)
         if any(type(number(v)) is Term for v in values) and not any(type(v) is Box for v in values):
-            return adding.total([start, *(boxes.ordinary(v) for v in values)])
+            return adding.total([start, *(elementwise.ordinary(v) for v in values)])
         return builtins.sum(values, start)
 
     return added
@@ -375,7 +380,7 @@ def _sorted(world: World) -> Foreign:
     def in_order(values: Foreign, *, key: Foreign = None, reverse: bool = False) -> list[Foreign]:
         values = list(values)
         if key is None and any(type(number(v)) is Term for v in values):
-            found = boxes.ordered(values)
+            found = array_functions.ordered(values)
             return found[::-1] if reverse else found
         return builtins.sorted(values, key=key, reverse=reverse)
 

@@ -82,7 +82,8 @@ class World:
     chooser
         What random outcomes come out; see `choosers.Chooser`.
     arrays, subsets
-        What is done with arrays, and with some of their entries: the modules `boxes` and `subsets`.
+        What is done with arrays, and with some of their entries: the modules `array_protocol` and
+        `subsets`.
     seen, charges
         What the adversary learns.
     unseen
