@@ -39,6 +39,7 @@ from verifiable_dp.evidence.symbolic import (
     leaves,
     paths,
     shifts,
+    term_operators,
     terms,
     witness,
     world,
@@ -414,7 +415,7 @@ def twice_the_scale(patch):
 
 
 def no_row_of_a_comparison(patch):
-    real = terms.above
+    real = comparing.above
 
     def wrong(left, right, *, strict):
         world = (left if terms.is_term(left) else right).world
@@ -422,8 +423,8 @@ def no_row_of_a_comparison(patch):
         world.seen[:] = kept[:-1]
         return made
 
-    patch.setattr(terms, "above", wrong)
-    patch.setattr(boxes, "above", wrong, raising=False)
+    patch.setattr(comparing, "above", wrong)
+    patch.setattr(term_operators, "above", wrong)
 
 
 def half_of_what_data_weigh(patch):
