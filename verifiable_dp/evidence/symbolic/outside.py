@@ -47,7 +47,10 @@ _EVENTS = frozenset(
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
 _BETWEEN = tuple(  # what calls libraries for the traced code
     os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-    for name in ("calls.py", "numpy_mirror.py", "boxes.py", "libraries.py")
+    for name in (
+        *("array_functions.py", "array_protocol.py", "boxes.py", "calls.py", "elementwise.py"),
+        *("libraries.py", "numpy_mirror.py", "subsets.py", "terms.py"),
+    )
 )
 
 
