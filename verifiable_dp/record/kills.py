@@ -132,7 +132,7 @@ def counted(record: Record) -> str:
     return f"{words.caught(own) + beyond} of {len(own) + beyond + len(passed)}"
 
 
-def _of_own(mutants: Sequence[MutantEntry]) -> str:
+def of_own(mutants: Sequence[MutantEntry]) -> str:
     """How many of its own broken variants an audit caught."""
     found, count = words.caught(mutants), len(mutants)
     if count and found == count:
@@ -146,7 +146,7 @@ def tried(record: Record) -> str:
     kinds = dict.fromkeys([*(mutant.breaks for mutant in own), *(["privacy"] if table else [])])
     said = f"Each of these versions of the algorithm has one planted fault, in its {' or '.join(kinds)}. "
     said += "The audit must catch those that break the promise. "
-    said += f"This audit caught {_of_own(own)}"
+    said += f"This audit caught {of_own(own)}"
     if table:
         caught, outcomes = (
             table.caught.auditor + table.caught.operators,
