@@ -418,7 +418,7 @@ FAULTS = (
     ),
     Fault(
         "what stands at a raw place moves by half",
-        f"{EVIDENCE}/symbolic/terms.py",
+        f"{EVIDENCE}/symbolic/comparing.py",
         "(low - high, high - low)",
         "((low - high) / 2, (high - low) / 2)",
         "a number looked up at a raw place needs half of its noise",
@@ -442,7 +442,7 @@ FAULTS = (
     ),
     Fault(
         "weights of raw data are forgotten",
-        f"{EVIDENCE}/symbolic/terms.py",
+        f"{EVIDENCE}/symbolic/term_operators.py",
         "    if low < high:\n        term.world.scaled(side)",
         "    if low > high:\n        term.world.scaled(side)",
         "a softmax may be steep once in 2048 runs",
@@ -506,7 +506,7 @@ FAULTS = (
     ),
     Fault(
         "a root of a draw leaves the draw to be seen",
-        f"{EVIDENCE}/symbolic/terms.py",
+        f"{EVIDENCE}/symbolic/elementary.py",
         "term.world.finishing.append(functools.partial(unseen, term.world, draw))",
         "pass",
         "noise of a size that is shown is normal noise of that size",
@@ -514,7 +514,7 @@ FAULTS = (
     ),
     Fault(
         "the logarithm of an exponential draw is as wide as one likes",
-        f"{EVIDENCE}/symbolic/terms.py",
+        f"{EVIDENCE}/symbolic/elementary.py",
         '{SymbolicDraw("gumbel", -math.log(draw.value)): -1.0}',
         '{SymbolicDraw("gumbel", -math.log(draw.value) / 2): -2.0}',
         "Gumbel noise made of exponential draws counts as twice what it is",
@@ -1858,7 +1858,7 @@ FAULTS = (
     # upper bounds by symbolic tracing
     Fault(
         "one factor of a product moves",
-        f"{EVIDENCE}/symbolic/terms.py",
+        f"{EVIDENCE}/symbolic/multiplying.py",
         "found[unit] = (one[0] + other[0], one[1] + other[1])",
         "found[unit] = one",
         "a product of two raw numbers moves as if one of them stood still: the bound is too small",
@@ -1904,7 +1904,7 @@ FAULTS = (
     ),
     Fault(
         "raw numbers are shown for nothing",
-        f"{EVIDENCE}/symbolic/boxes.py",
+        f"{EVIDENCE}/symbolic/elementwise.py",
         "return value.public(what, why) if type(value) is Term else value",
         "return value.value() if type(value) is Term else value",
         "rewards that are told as they are neither end the bound nor cost anything",
@@ -1949,7 +1949,7 @@ FAULTS = (
     ),
     Fault(
         "what shares memory is copied",
-        f"{EVIDENCE}/symbolic/boxes.py",
+        f"{EVIDENCE}/symbolic/box_memory.py",
         "                if np.may_share_memory(one, array):",
         "                if False:",
         "what is written into a part of an array is not seen in the array",

@@ -429,14 +429,6 @@ def _check_expected(expect: str | None, *verdicts: str) -> None:
         raise InputError(f"expect must be one of {', '.join(verdicts)} or None, got {expect!r}")
 
 
-def _check_required(require: str) -> None:
-    """Refuse a scope that there is not."""
-    from verifiable_dp.core import validate
-    from verifiable_dp.record.passing import REQUIRED
-
-    validate.choice("require", require, REQUIRED)
-
-
 @pytest.fixture
 def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
     """Audit a target and fail the test if its promise is refuted.
@@ -459,13 +451,14 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
     ) -> Report:
         import verifiable_dp
         from verifiable_dp import api
+        from verifiable_dp.core import validate
         from verifiable_dp.record import passing, requests, words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
         _check_known(verifiable_dp.audit, "privacy_audit", options)
         target, options, folder, required = _listed(request, target, options)
         require = required if require is None else require
-        _check_required(require)
+        validate.choice("require", require, passing.REQUIRED)
         options["budget"] = _budget(request, options.get("budget"))
         few = _plain_runs(target, options)
         options |= few

@@ -20,7 +20,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict, named, on_on
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.readings import is_table
-from verifiable_dp.record import conclude, how, kills, questions, words
+from verifiable_dp.record import conclude, how, kills, power_words, questions, words
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.model import Record, Target
@@ -415,7 +415,7 @@ class Report:
         for found in record.counterexamples:
             lines.append(f"  counterexample ({found.check}): {words.counterexample(found, record)}")
         if record.power and record.audited:
-            lines.append(f"  noise reduction detected: {words.power(record)}")
+            lines.append(f"  noise reduction detected: {power_words.power(record)}")
         lines += [f"  check {words.line(check)}" for check in (*record.regret_checks, *record.tables)]
         lines += [f"{finding.words().rstrip('.')}; to do: {finding.advice}" for finding in findings(record)]
         return "\n".join(map(on_one_line, [*lines, *self._again(saved, again)]))

@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.user_code import views
-from verifiable_dp.evidence.symbolic import boxes
+from verifiable_dp.evidence.symbolic import array_protocol
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.boxes import Box
 from verifiable_dp.evidence.symbolic.choosers import Chooser
 from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.ends import Unbounded
 from verifiable_dp.evidence.symbolic.paths import _as_plain, run
-from verifiable_dp.evidence.symbolic.terms import Unbounded, World, number
+from verifiable_dp.evidence.symbolic.terms import number
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 ROWS = (
@@ -29,7 +31,7 @@ SHAPES = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(tuple)
 
 def tracked(values):
     program = Program(print, values.shape, (0.0, 1.0))
-    return program.data(World(frozenset(), Chooser(0, 1), boxes), values)
+    return program.data(World(frozenset(), Chooser(0, 1), array_protocol), values)
 
 
 def valued(made):

@@ -18,7 +18,7 @@ from verifiable_dp.auditing.independence import CallLaw
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.record import conclude, words
+from verifiable_dp.record import conclude, power_words
 from verifiable_dp.record.model import Record
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.releases import ReleaseSampler
@@ -221,6 +221,6 @@ def test_power_with_delta_is_that_of_the_event_and_not_the_factor_of_the_noise()
     factor = power["black_box"]["noise_divided_by"]
     assert power["smallest_epsilon"] != factor
     assert power["variant"]["stated"] == "event"
-    assert "at the tested event" in words.power(Record.of(report.record))
+    assert "at the tested event" in power_words.power(Record.of(report.record))
     nominal = vdp.audit(code.gaussian, epsilon=1.0, delta=0.0, budget="smoke").record["power"]
     assert nominal is None or nominal["smallest_epsilon"] == nominal["black_box"]["noise_divided_by"]

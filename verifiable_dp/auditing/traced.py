@@ -28,8 +28,8 @@ from verifiable_dp.evidence.symbolic.bounded_programs import NeighbourProgram, P
 from verifiable_dp.evidence.symbolic.bounded_programs import PathFound as Explored
 from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
 from verifiable_dp.evidence.symbolic.coverage import conditions_at
+from verifiable_dp.evidence.symbolic.ends import SETS_SCALE, Ends
 from verifiable_dp.evidence.symbolic.paths import behind, explore, unsettled
-from verifiable_dp.evidence.symbolic.terms import SETS_SCALE, Ends
 from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.examining import examine
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead

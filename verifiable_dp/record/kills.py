@@ -132,13 +132,21 @@ def counted(record: Record) -> str:
     return f"{words.caught(own) + beyond} of {len(own) + beyond + len(passed)}"
 
 
+def of_own(mutants: Sequence[MutantEntry]) -> str:
+    """How many of its own broken variants an audit caught."""
+    found, count = words.caught(mutants), len(mutants)
+    if count and found == count:
+        return "its only broken variant" if count == 1 else f"all {count} of its broken variants"
+    return f"{found} of its {count} broken variants"
+
+
 def tried(record: Record) -> str:
     """How many mutants came out how; names those that were missed."""
     own, table = record.mutants, record.kill_table
     kinds = dict.fromkeys([*(mutant.breaks for mutant in own), *(["privacy"] if table else [])])
     said = f"Each of these versions of the algorithm has one planted fault, in its {' or '.join(kinds)}. "
     said += "The audit must catch those that break the promise. "
-    said += f"This audit caught {words.of_own(own)}"
+    said += f"This audit caught {of_own(own)}"
     if table:
         caught, outcomes = (
             table.caught.auditor + table.caught.operators,

@@ -18,12 +18,7 @@ from verifiable_dp.evidence.exclusions import Exclusion, Implied, Left
 from verifiable_dp.evidence.words import digits, one_of, p_value
 from verifiable_dp.record import conclude, excerpts
 from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Record
-from verifiable_dp.record.power_words import KIND as KIND
-from verifiable_dp.record.power_words import SHORT as SHORT
-from verifiable_dp.record.power_words import detected as detected
-from verifiable_dp.record.power_words import power as power
-from verifiable_dp.record.power_words import unmoved
-from verifiable_dp.record.power_words import variant as variant
+from verifiable_dp.record.power_words import KIND, unmoved
 from verifiable_dp.record.worlds import ranged
 from verifiable_dp.targets import variables
 
@@ -103,14 +98,6 @@ def promises(record: Record) -> bool:
 def caught(mutants: Sequence[MutantEntry]) -> int:
     """How many mutants were caught."""
     return sum(mutant.caught for mutant in mutants)
-
-
-def of_own(mutants: Sequence[MutantEntry]) -> str:
-    """How many of its own broken variants an audit caught."""
-    found, count = caught(mutants), len(mutants)
-    if count and found == count:
-        return "its only broken variant" if count == 1 else f"all {count} of its broken variants"
-    return f"{found} of its {count} broken variants"
 
 
 def decided_by(mutant: MutantEntry) -> str:

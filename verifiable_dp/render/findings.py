@@ -13,7 +13,7 @@ from enum import StrEnum
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, JsonDict, on_one_line
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import questions, words
+from verifiable_dp.record import power_words, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.model import Record
@@ -269,7 +269,7 @@ def _decisive(record: Record) -> str:
     if decision(record).scope is not None or record.detectable is None or float(record.detectable) >= seen:
         return ""
     at = f"a loss of {digits(record.detectable)} at the tested event would have been caught"
-    return f"; accepted because {at} (--detect)" if kind == words.KIND else ""
+    return f"; accepted because {at} (--detect)" if kind == power_words.KIND else ""
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:

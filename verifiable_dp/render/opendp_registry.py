@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import questions, words
+from verifiable_dp.record import power_words, questions, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import page
 from verifiable_dp.render.rendering import Rendering
@@ -87,7 +87,7 @@ def _audit(record: Record) -> str:
     least = words.broken(record) if record.verdict == "refuted" else least
     lower = f"At confidence {digits(record.confidence)}, {least}."
     said = f"Audited: {words.verdict(record)} {lower}"
-    return f"{said} {words.power(record)}" if record.power else said
+    return f"{said} {power_words.power(record)}" if record.power else said
 
 
 def _declared(record: Record) -> str:

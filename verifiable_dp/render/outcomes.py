@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verifiable_dp.evidence.check import Check, in_words
-from verifiable_dp.record import questions, words
+from verifiable_dp.record import power_words, questions, words
 from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.model import MutantEntry, Record
 from verifiable_dp.record.questions import Answer
@@ -106,7 +106,7 @@ def _power(record: Record) -> list[TestOutcome]:
     if not record.checks:
         return []
     if record.power:
-        found = [TestOutcome("privacy", "power", "stated", "passed", words.power(record))]
+        found = [TestOutcome("privacy", "power", "stated", "passed", power_words.power(record))]
         return found if record.verdict != "inconclusive" else [*found, _undecided("verdict", record)]
     return [_undecided("power", record)] if record.verdict == "inconclusive" else []
 

@@ -23,7 +23,7 @@ from verifiable_dp.evidence.check import Check, Column, Kind, in_words, kind_of
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.linear_in_log import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
-from verifiable_dp.record import excerpts, kills, questions, words
+from verifiable_dp.record import excerpts, kills, power_words, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
@@ -149,6 +149,9 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,
         "outcome": kills.OUTCOMES.get,
+        "of_own": kills.of_own,
+        "detected": power_words.detected,
+        "power": power_words.power,
         "worth": lambda state: _WORTH.get(state, state),
         "certainty": promised.guesses,
     }

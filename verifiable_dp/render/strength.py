@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import conclude, kills, words
+from verifiable_dp.record import conclude, kills, power_words, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 
@@ -139,13 +139,13 @@ def brief(record: Record, missed: int = 0, *, terse: bool = False) -> str:
     if power.by in ("exact", "shuffle"):
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
-            return f"{caught}{_times(least, claim, words.SHORT)}."
+            return f"{caught}{_times(least, claim, power_words.SHORT)}."
         single = f"in one, up to {power.every_batch_at:.3g} times too little may pass"
-        return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
+        return f"{caught}{_times(least, claim, f'{power_words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     if power.of_event:
-        return f"Sampling catches {words.variant(power)} with {chance}; its epsilon is not known."
-    return f"Sampling catches epsilon {digits(least)}{_times(least, claim, words.SHORT)} with {chance}."
+        return f"Sampling catches {power_words.variant(power)} with {chance}; its epsilon is not known."
+    return f"Sampling catches epsilon {digits(least)}{_times(least, claim, power_words.SHORT)} with {chance}."
 
 
 def _times(value: JsonValue, claim: float, kind: str = "") -> str:
@@ -174,7 +174,7 @@ def could_pass(record: Record, ratio: float, *, terse: bool = False) -> str:
     """What the tests could miss, and which leaks that is about; `terse` where there is little room."""
     who = "exact tests" if record.power and record.power.by in ("exact", "shuffle") else "samples alone"
     if record.power and record.power.of_event:
-        return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
+        return f"samples alone catch only {power_words.variant(record.power)}, whose epsilon is not known"
     if math.isinf(ratio):
         return f"{who} could miss a leak of any size"
     if terse:

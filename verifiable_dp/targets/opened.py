@@ -68,15 +68,8 @@ ABSENT = "f" * 64  # of what code wanted to open, and was not there
 REFUSED = "e" * 64  # of what a cage refused to the code
 WITHHELD = "d" * 64  # of a variable that we withheld from the code
 UNLOADED = "c" * 64  # of a module that the code imports and that could not be loaded
-BESIDE = (
-    "a" * 64
-)  # of what the code wants to open beside the program that runs, which is ours, and is not there
-MISSED = (
-    REFUSED,
-    WITHHELD,
-    UNLOADED,
-    BESIDE,
-)  # of no file: what the code did not get here, and may get elsewhere
+BESIDE = "a" * 64  # of what code wants to open beside the program that runs, which is ours, and is not there
+MISSED = (REFUSED, WITHHELD, UNLOADED, BESIDE)  # of no file: what code may get elsewhere
 RELATIVE = "b" * 64  # of a path, as the code gave it, that leads elsewhere in another current folder
 VARIABLE = "./$"  # before the name of one
 _NETWORK, _TERMINAL = "network", "terminal"
@@ -339,12 +332,9 @@ def _is_relative(event: str, place: str) -> bool:
 
 def _note_outside(place: str) -> None:
     """Note what the code reads that is no file of the repository, or none at all, as a device is not."""
-    there = os.path.realpath(folders.unquoted(place))
-    inside = there.startswith(os.path.join(_Listening.root, "")) and (
-        os.path.isfile(there) or _is_not_a_file(there)
-    )
-    inside = inside or os.path.join(_Listening.root, "").startswith(os.path.join(there, ""))
-    known = inside or is_installed(there) or there == os.devnull
+    there, root = os.path.realpath(folders.unquoted(place)), os.path.join(_Listening.root, "")
+    inside = there.startswith(root) and (os.path.isfile(there) or _is_not_a_file(there))
+    known = inside or root.startswith(os.path.join(there, "")) or is_installed(there) or there == os.devnull
     if known or not _by_code(sys._getframe(2)):
         return
     asker = Asker.of(sys._getframe(2), _Listening.base)

@@ -35,7 +35,7 @@ from verifiable_dp.evidence.blackbox.scores import Likelihood
 from verifiable_dp.evidence.blackbox.statistics import least_factor
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.symbolic import bounded_programs, paths
-from verifiable_dp.record import conclude, words
+from verifiable_dp.record import conclude, power_words, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate, verify
@@ -1071,7 +1071,7 @@ def test_power_of_noise_that_no_generator_scales():
     power = report.record["power"]
     assert 1 < power["smallest_epsilon"] <= 6
     assert power["variant"] == {"of": "parameter", "parameter": "epsilon", "stated": "nominal"}
-    assert "times its epsilon (parameter epsilon) was refuted" in words.power(Record.of(report.record))
+    assert "times its epsilon (parameter epsilon) was refuted" in power_words.power(Record.of(report.record))
     validate(report.record)
     without = api.audit(bare, **LIMITS)
     assert without.record["power"] is None
@@ -1082,7 +1082,7 @@ def test_the_parameter_can_be_named():
     with pytest.raises(InputError, match=r"got parameters|parameter level"):
         api.audit(renamed, **LIMITS)
     report = api.audit(renamed, **LIMITS, epsilon_parameter="level")
-    assert "(parameter level)" in words.power(Record.of(report.record))
+    assert "(parameter level)" in power_words.power(Record.of(report.record))
     assert report.record["target"]["parameters"]["epsilon_parameter"] == "level"
     again = api.rerun(report.record)
     assert plain(again["power"]) == plain(report.record["power"])
@@ -1094,7 +1094,7 @@ def test_the_parameter_can_be_named():
 def test_code_that_refuses_or_ignores_a_larger_epsilon_has_its_noise_scaled(target):
     report = api.audit(target, **LIMITS)
     assert report.record["power"]["variant"]["of"] == "generator"
-    assert "noise of the generator divided by" in words.power(Record.of(report.record))
+    assert "noise of the generator divided by" in power_words.power(Record.of(report.record))
 
 
 def bandit(rewards, rng):

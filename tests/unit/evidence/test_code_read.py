@@ -27,8 +27,7 @@ from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import bounded_programs, leaves, paths
 from verifiable_dp.evidence.symbolic.choosers import Chooser, Deciding
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
-from verifiable_dp.evidence.symbolic.terms import PREFIX
+from verifiable_dp.evidence.symbolic.desugar_match import PREFIX, fits, parsed
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 # Bounds of every path: which programs have them, and what of it another look would miss. Broken variants,

@@ -21,10 +21,10 @@ from verifiable_dp.evidence.judge.factors import Factors
 from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import Value
-from verifiable_dp.evidence.symbolic import terms
+from verifiable_dp.evidence.symbolic import comparing, multiplying
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
-from verifiable_dp.evidence.symbolic.terms import World
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.targets import adapters, roles
 
 
@@ -447,7 +447,7 @@ def test_without_those_that_are_divided_one_by_one_the_usual_runs_count(monkeypa
 
 def test_a_sign_is_no_number_that_scales_what_is_compared(monkeypatch):
     assert of_function(scaled.sparse) == pytest.approx(0.75)
-    monkeypatch.setattr(terms, "opposite", lambda value: terms.multiply(value, -1))
+    monkeypatch.setattr(comparing, "opposite", lambda value: multiplying.multiply(value, -1))
     assert of_function(scaled.sparse) == pytest.approx(1.0)
 
 

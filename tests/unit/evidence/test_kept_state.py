@@ -17,7 +17,7 @@ from verifiable_dp.evidence.judge import imports
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import numpy_mirror, randoms
 from verifiable_dp.evidence.symbolic.paths import Program, explore
-from verifiable_dp.evidence.symbolic.terms import nothing_known
+from verifiable_dp.evidence.symbolic.world import nothing_known
 from verifiable_dp.evidence.tracing.foreign import bits_of
 from verifiable_dp.targets.load import adapted
 

@@ -27,9 +27,11 @@ from verifiable_dp.evidence.judge.neighbours import MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import GIVEN, Move, MovedGenerator, Sides, alike, position, replayed
 from verifiable_dp.evidence.premises import Taken, in_words
 from verifiable_dp.evidence.symbolic import (
+    array_protocol,
     bounded_programs,
     boxes,
     choosers,
+    comparing,
     coverage,
     draw_sources,
     draws,
@@ -37,8 +39,10 @@ from verifiable_dp.evidence.symbolic import (
     leaves,
     paths,
     shifts,
+    term_operators,
     terms,
     witness,
+    world,
 )
 
 SEED = 7
@@ -411,7 +415,7 @@ def twice_the_scale(patch):
 
 
 def no_row_of_a_comparison(patch):
-    real = terms.above
+    real = comparing.above
 
     def wrong(left, right, *, strict):
         world = (left if terms.is_term(left) else right).world
@@ -419,8 +423,8 @@ def no_row_of_a_comparison(patch):
         world.seen[:] = kept[:-1]
         return made
 
-    patch.setattr(terms, "above", wrong)
-    patch.setattr(boxes, "above", wrong, raising=False)
+    patch.setattr(comparing, "above", wrong)
+    patch.setattr(term_operators, "above", wrong)
 
 
 def half_of_what_data_weigh(patch):
@@ -469,16 +473,16 @@ def test_what_hides_has_no_bound_within_the_claim(program):
 @pytest.mark.parametrize(
     ("where", "rule", "wrong", "program"),
     [
-        (terms, "_COARSE", 0.0, programs.cancelled_in_a_band),
+        (world, "_COARSE", 0.0, programs.cancelled_in_a_band),
         (boxes.Box, "settle_type", lambda box: None, programs.cut_by_a_list),
         (boxes, "of_first_type", boxes.wrapped, programs.cut_entry_by_entry),
-        (boxes, "_of_truths", lambda *given: None, programs.truths_multiplied),
-        (terms, "_truth", lambda made: made, programs.truths_added),
+        (array_protocol, "_of_truths", lambda *given: None, programs.truths_multiplied),
+        (comparing, "_truth", lambda made: made, programs.truths_added),
         (enclosures, "is_like", lambda *given: True, programs.no_noise_in_a_gap),
         (enclosures, "chance_of", lambda *given: 0.5, programs.sign_in_a_gap),
         (leaves, "_MEETINGS", 1, programs.places_that_may_meet),
         (choosers.Coinciding, "order", lambda chooser, natural: natural, programs.places_of_orders),
-        (terms.World, "widely", lambda world, many: None, programs.weight_of_a_rare_share),
+        (world.World, "widely", lambda run, many: None, programs.weight_of_a_rare_share),
         (witness, "doubtful", lambda *given: [], programs.wrapped_in_a_band),
         (witness, "doubtful", lambda *given: [], programs.view_of_what_is_sorted),
         (language.Language, "weighs", lambda *given: False, programs.weight_with_a_peak),
@@ -488,11 +492,11 @@ def test_what_hides_has_no_bound_within_the_claim(program):
         (draw_sources.DrawSource, "tosses", lambda source, coin: None, programs.coins_of_one_draw),
         (enclosures, "_is_fine", lambda *given: True, programs.law_on_a_coarse_grid),
         (enclosures, "_EDGE", np.inf, programs.law_with_a_jump),
-        (terms, "_loose", lambda value: 0, programs.equal_by_rounding),
-        (terms, "_loose", lambda value: 0, programs.equal_after_rounding),
-        (terms, "_loose", lambda value: 0, programs.below_nought_by_rounding),
-        (terms, "_ROUNDS", 0.0, programs.floor_below_nought_by_rounding),
-        (terms, "_ROUNDS", 0.0, programs.whole_by_rounding),
+        (comparing, "loose_of", lambda value: 0, programs.equal_by_rounding),
+        (comparing, "loose_of", lambda value: 0, programs.equal_after_rounding),
+        (comparing, "loose_of", lambda value: 0, programs.below_nought_by_rounding),
+        (terms, "ROUNDS", 0.0, programs.floor_below_nought_by_rounding),
+        (terms, "ROUNDS", 0.0, programs.whole_by_rounding),
     ],
 )
 def test_without_its_rule_a_leak_has_a_bound(where, rule, wrong, program, monkeypatch):

@@ -9,7 +9,7 @@ from verifiable_dp.evidence.symbolic import rewriting
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
 from verifiable_dp.evidence.symbolic.reports import Reporting
-from verifiable_dp.evidence.symbolic.terms import World
+from verifiable_dp.evidence.symbolic.world import World
 
 
 def found(play, *, local=True):

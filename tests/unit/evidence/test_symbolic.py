@@ -52,12 +52,13 @@ from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.judge.arithmetic import cost, wrong
 from verifiable_dp.evidence.judge.certificate import Frame
 from verifiable_dp.evidence.judge.laws import epsilon_of
-from verifiable_dp.evidence.symbolic import alignments, boxes, shifts, source, terms, users
+from verifiable_dp.evidence.symbolic import alignments, box_memory, elementary, shifts, source, users
+from verifiable_dp.evidence.symbolic.atoms import Atom, Row, SymbolicDraw
 from verifiable_dp.evidence.symbolic.bounded_programs import PathFound, Program
 from verifiable_dp.evidence.symbolic.choosers import Extreme
 from verifiable_dp.evidence.symbolic.coverage import Coverage, _ends
 from verifiable_dp.evidence.symbolic.paths import WorkMeter, _explored, explore
-from verifiable_dp.evidence.symbolic.terms import _ROUNDS, Atom, Row, SymbolicDraw, Term
+from verifiable_dp.evidence.symbolic.terms import ROUNDS, Term
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.tracing.reach import scopes_of
 from verifiable_dp.evidence.upper import UpperBound, evaluated
@@ -544,8 +545,8 @@ def by_events(rewards, rng):
 
 def test_arrays_without_tracked_entries_are_not_made_of_objects():
     """Broken variant: `wrapped` that makes objects of every array."""
-    real = boxes.BoxMemory.as_objects
-    with mock.patch.object(boxes.BoxMemory, "as_objects", autospec=True, side_effect=real) as asked:
+    real = box_memory.BoxMemory.as_objects
+    with mock.patch.object(box_memory.BoxMemory, "as_objects", autospec=True, side_effect=real) as asked:
         found = explore(Program(beside_arrays, (20, 2), (0.0, 1.0)), 2, most=4)
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     # Such as the sums, into which rewards are written; never the table or its products.
@@ -869,15 +870,15 @@ class Entry:
         (0.0, {"reward": 1.0, "loss": -2.0}, 0, (0.0, 5.0)),
         (0.0, {"reward": 0.0, "loss": 1.0}, 0, (-2.0, 0.0)),
         # to add up numbers of one sign, rounded, does not change it
-        (0.0, {"reward": 3.0}, 1, (0.0, 3.0 + 3 * _ROUNDS)),
-        (0.0, {"reward": -3.0}, 1, (-3.0 - 3 * _ROUNDS, 0.0)),
-        (0.0, {"reward": 0.5}, 1, (0.0, 0.5 + _ROUNDS)),  # from 1 on rounding grows with the number
+        (0.0, {"reward": 3.0}, 1, (0.0, 3.0 + 3 * ROUNDS)),
+        (0.0, {"reward": -3.0}, 1, (-3.0 - 3 * ROUNDS, 0.0)),
+        (0.0, {"reward": 0.5}, 1, (0.0, 0.5 + ROUNDS)),  # from 1 on rounding grows with the number
         # but a constant may cancel, and numbers that have cancelled may have any sign
-        (3.0, {"reward": -3.0}, 1, (-3 * _ROUNDS, 3.0 + 3 * _ROUNDS)),
-        (-3.0, {"reward": 3.0}, 1, (-3.0 - 3 * _ROUNDS, 3 * _ROUNDS)),
-        (0.0, {"reward": 3.0}, 2, (-3 * _ROUNDS, 3.0 + 3 * _ROUNDS)),
-        (0.0, {"reward": -3.0}, 2, (-3.0 - 3 * _ROUNDS, 3 * _ROUNDS)),
-        (0.0, {"reward": 1.0, "loss": 1.0}, 1, (-2.0 - 2 * _ROUNDS, 1.0 + 2 * _ROUNDS)),
+        (3.0, {"reward": -3.0}, 1, (-3 * ROUNDS, 3.0 + 3 * ROUNDS)),
+        (-3.0, {"reward": 3.0}, 1, (-3.0 - 3 * ROUNDS, 3 * ROUNDS)),
+        (0.0, {"reward": 3.0}, 2, (-3 * ROUNDS, 3.0 + 3 * ROUNDS)),
+        (0.0, {"reward": -3.0}, 2, (-3.0 - 3 * ROUNDS, 3 * ROUNDS)),
+        (0.0, {"reward": 1.0, "loss": 1.0}, 1, (-2.0 - 2 * ROUNDS, 1.0 + 2 * ROUNDS)),
     ],
 )
 def test_the_edges_of_a_number(const, raw, loose, edges):
@@ -890,7 +891,7 @@ def test_the_edges_of_a_number(const, raw, loose, edges):
 def test_the_first_power_is_the_number(exponent):
     """Broken variant: a power of data or noise is asked of the number itself, without end."""
     term = Term(WORLD, 1.0, {Entry("reward"): 3.0}, {})
-    assert terms.power(term, exponent) is term
+    assert elementary.power(term, exponent) is term
 
 
 @pytest.mark.parametrize("seldom", [noted.a_noted_list, noted.a_noted_arm, noted.plainly])

@@ -23,9 +23,9 @@ from verifiable_dp.core.mechanisms.wishart import WishartRelease, counted, epsil
 from verifiable_dp.evidence.judge.laws import epsilon_of as together
 from verifiable_dp.evidence.judge.values import STEEP, Value
 from verifiable_dp.evidence.symbolic import libraries, matrices, users
+from verifiable_dp.evidence.symbolic.atoms import Atom
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
-from verifiable_dp.evidence.symbolic.terms import Atom
 from verifiable_dp.evidence.upper import evaluated
 from verifiable_dp.targets.adapters import contextual, taken
 from verifiable_dp.targets.roles import GivenRole

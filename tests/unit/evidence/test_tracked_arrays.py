@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from verifiable_dp.evidence.tracing import arrays, coins
-from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base
+from verifiable_dp.evidence.tracing.arrays import Raw, base
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator, Uniform
 from verifiable_dp.evidence.tracing.ledger import Chosen, Ledger, Release, Told
+from verifiable_dp.evidence.tracing.waiting_noise import Noise
 
 
 @pytest.fixture

@@ -458,6 +458,16 @@ def loads(data, rng):
     return noisy(data, rng) if np.fromfile(__file__, "u1").size else data[0]
 
 
+def saves(data, rng):
+    np.savetxt("/dev/null", np.zeros(2))
+    return noisy(data, rng)
+
+
+def writes(data, rng):
+    np.zeros(2).tofile("/dev/null")
+    return noisy(data, rng)
+
+
 def reads_on(data, rng):
     return noisy(data, rng) if HELD.readline() else data[0]
 
@@ -513,7 +523,7 @@ def of_another_setting(data, rng):
     [
         (stamped, "the result of makeLogRecord from Python's standard library"),
         *((one, "the clock") for one in (at_midnight, this_year, given_a_clock, numpys_clock)),
-        *((one, "files") for one in (mapped, opens, loads, reads_on, by_path)),
+        *((one, "files") for one in (mapped, opens, loads, saves, writes, reads_on, by_path)),
         *((one, "the environment") for one in (entry, getenv, member)),
         *((one, "the state of the system") for one in (process, seldom)),
         *((one, "the state of the system") for one in (in_a_zone, of_a_naive_time)),

@@ -20,7 +20,7 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.check import Check, kind_of
-from verifiable_dp.record import questions, words
+from verifiable_dp.record import power_words, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
@@ -1480,7 +1480,7 @@ def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
     made = Record.of(record)
     assert decision(made).strength == state
     assert ("We know of no leak, however large" in strength.brief(made)) == (state == "weak")
-    assert ("happened in every run" in words.detected(made)) == (state == "weak")
+    assert ("happened in every run" in power_words.detected(made)) == (state == "weak")
 
 
 @pytest.mark.parametrize(("rho", "said"), [(0.1, "rho 0.1, as promised"), (0.12, "promised rho 0.12")])
@@ -1540,8 +1540,8 @@ def test_variants_without_an_epsilon_state_none():
         said = (dict(found.answers)["How strong"], found.strength.words, strength.brief(made))
         assert ["times the claim" in one for one in said] == [known] * 3
         assert ["noise of the generator divided by 3" in one for one in said] == [not known] * 3
-        assert (words.catches(made)[1] == words.KIND) == known
-        assert words.power(made).startswith("Samples alone would detect epsilon") == known
+        assert (words.catches(made)[1] == power_words.KIND) == known
+        assert power_words.power(made).startswith("Samples alone would detect epsilon") == known
 
 
 def test_what_refuted_is_named_apart_from_what_could_not():
@@ -1562,11 +1562,11 @@ def test_batch_sizes_and_other_inputs_rest_on_the_upper_bound_where_there_is_one
         "batch sizes" in line and "only the upper bound" in line
         for line in words.not_covered(Record.of(record))
     )
-    assert "Only the upper bound covers other inputs." in words.power(Record.of(left))
+    assert "Only the upper bound covers other inputs." in power_words.power(Record.of(left))
     for one in (record, left):
         one["checks"] = [c for c in one["checks"] if c["kind"] != "upper_bound"]
     assert "other batch sizes" in words.not_looked_at(Record.of(record))
-    assert "Other inputs were not examined." in words.power(Record.of(left))
+    assert "Other inputs were not examined." in power_words.power(Record.of(left))
 
 
 def test_the_table_of_a_person_says_where_it_bounds_no_guess():

@@ -19,7 +19,7 @@ from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.evidence import check, origins
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.record import words
+from verifiable_dp.record import power_words, words
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.render import (
     advice,
@@ -629,7 +629,7 @@ def test_the_stated_power_says_of_which_leaks():
     stated = re.compile(
         r"would have (?:been )?(?:seen|caught|detected)|would (?:detect|catch)|Sampling catches|caught from"
     )
-    kinds = (words.KIND, words.SHORT, "ess noise caught from")
+    kinds = (power_words.KIND, power_words.SHORT, "ess noise caught from")
     seen = 0
     for name, rendering in RENDERINGS.items():
         for sentence in re.split(r"(?<=[a-z)])\. |\n", rendering(record)):

@@ -15,25 +15,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from verifiable_dp.core.validate import PLAIN_NUMBERS, Foreign
-from verifiable_dp.evidence.symbolic.terms import (
-    ARITHMETIC,
-    Charge,
-    Lazy,
-    Ratio,
-    Row,
-    SymbolicDraw,
-    Term,
-    Winner,
-    World,
-    alike,
-    is_term,
-    minus,
-    multiply,
-    nature,
-    number,
-)
-from verifiable_dp.evidence.tracing.arrays import COMPARING
+from verifiable_dp.evidence.symbolic.adding import Ratio, alike, minus
+from verifiable_dp.evidence.symbolic.atoms import Charge, Row, SymbolicDraw, Winner
+from verifiable_dp.evidence.symbolic.multiplying import multiply
+from verifiable_dp.evidence.symbolic.terms import Lazy, Term, is_term, nature, number
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.ledger import Place
+from verifiable_dp.evidence.tracing.python_operators import ARITHMETIC, COMPARING
 
 _TINY = 1e-9
 

@@ -24,21 +24,13 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Frame, MovedEntry, Pattern, Weights
 from verifiable_dp.evidence.symbolic import matrices, shifts
+from verifiable_dp.evidence.symbolic.atoms import Atom, Charge, Part, Row, SymbolicDraw, Winner, moves_of
+from verifiable_dp.evidence.symbolic.chances import telescoped
 from verifiable_dp.evidence.symbolic.pooled_noise import TwoSided
 from verifiable_dp.evidence.symbolic.shifts import MOST_ROWS, READ, FrameNoise
-from verifiable_dp.evidence.symbolic.terms import (
-    Atom,
-    Charge,
-    Part,
-    Row,
-    SymbolicDraw,
-    Winner,
-    World,
-    moves_of,
-    telescoped,
-)
 from verifiable_dp.evidence.symbolic.users import UserRelease
 from verifiable_dp.evidence.symbolic.users import paid as paid_together
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _TINY = 1e-9

@@ -21,24 +21,15 @@ import numpy as np
 
 from verifiable_dp.core.validate import NUMBERS_OR_BITS, Foreign, Function
 from verifiable_dp.evidence.symbolic import accept_reject, states, users
+from verifiable_dp.evidence.symbolic.adding import plus
+from verifiable_dp.evidence.symbolic.atoms import Atom, Charge, moves_of
+from verifiable_dp.evidence.symbolic.chances import outcome
+from verifiable_dp.evidence.symbolic.comparing import bit_of
+from verifiable_dp.evidence.symbolic.ends import Ends, Unbounded
+from verifiable_dp.evidence.symbolic.multiplying import multiply, opaque
 from verifiable_dp.evidence.symbolic.source import body_of
-from verifiable_dp.evidence.symbolic.terms import (
-    Atom,
-    Charge,
-    Ends,
-    Term,
-    Unbounded,
-    World,
-    bit_of,
-    is_term,
-    moves_of,
-    multiply,
-    nature,
-    number,
-    opaque,
-    outcome,
-    plus,
-)
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, nature, number
+from verifiable_dp.evidence.symbolic.world import World
 
 _DRAWS = frozenset(("random", "integers", "choice", "randrange", "uniform"))
 PURE = frozenset(

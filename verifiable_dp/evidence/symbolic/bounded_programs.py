@@ -28,7 +28,10 @@ from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.alignments import Cost
-from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Scaling, Term, World, nothing_known
+from verifiable_dp.evidence.symbolic.atoms import Atom
+from verifiable_dp.evidence.symbolic.ends import Failure
+from verifiable_dp.evidence.symbolic.terms import Term
+from verifiable_dp.evidence.symbolic.world import Scaling, World, nothing_known
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import Method, UpperBound
 

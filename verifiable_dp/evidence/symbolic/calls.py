@@ -26,8 +26,10 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import outside
-from verifiable_dp.evidence.symbolic.boxes import Box, Sampled
-from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, is_numerical, nature
+from verifiable_dp.evidence.symbolic.boxes import Box
+from verifiable_dp.evidence.symbolic.subsets import Sampled
+from verifiable_dp.evidence.symbolic.terms import Lazy, Term, nature
+from verifiable_dp.evidence.symbolic.world import World, is_numerical
 
 _IDENTITY = "data or noise are compared by identity"
 _NUMBERS = (bool, int, float, np.bool_, np.int64, np.float64)

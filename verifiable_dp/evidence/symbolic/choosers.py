@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from verifiable_dp.core.validate import FloatArray, Foreign, Function
-from verifiable_dp.evidence.symbolic.terms import Term, World
+from verifiable_dp.evidence.symbolic.terms import Term
+from verifiable_dp.evidence.symbolic.world import World
 
 NATURAL = 3  # paths that are compared with plain runs
 _CROWDED = 12

@@ -10,10 +10,12 @@ import numpy as np
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.symbolic.answers import Position
+from verifiable_dp.evidence.symbolic.atoms import Atom
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.boxes import Box, objects
-from verifiable_dp.evidence.symbolic.terms import Atom, Term, World
+from verifiable_dp.evidence.symbolic.terms import Term
 from verifiable_dp.evidence.symbolic.users import Number, Vector
+from verifiable_dp.evidence.symbolic.world import World
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,9 @@ from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.desugar_match import parsed
+from verifiable_dp.evidence.symbolic.ends import Ends, Unbounded
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
-from verifiable_dp.evidence.symbolic.terms import Ends, Scaling, Summed, Unbounded, World
+from verifiable_dp.evidence.symbolic.world import Scaling, Summed, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000

@@ -14,7 +14,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic.terms import PREFIX
+
+PREFIX = "verifiable_dp__"  # of names that are put into the traced code
 
 
 def parsed(text: str) -> ast.Module:

@@ -14,7 +14,12 @@ from scipy import special
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import enclosures
-from verifiable_dp.evidence.symbolic.terms import Origin, Term, World, above, log_moves, minus, outcome
+from verifiable_dp.evidence.symbolic.adding import minus
+from verifiable_dp.evidence.symbolic.atoms import Origin
+from verifiable_dp.evidence.symbolic.chances import log_moves, outcome
+from verifiable_dp.evidence.symbolic.comparing import above
+from verifiable_dp.evidence.symbolic.terms import Term
+from verifiable_dp.evidence.symbolic.world import World
 
 GRID = np.concatenate(
     [

@@ -17,23 +17,16 @@ import numpy as np
 from verifiable_dp.core.validate import PLAIN_NUMBERS, FloatArray, Foreign
 from verifiable_dp.evidence.judge.replay import position
 from verifiable_dp.evidence.symbolic import accept_reject, boxes, enclosures
+from verifiable_dp.evidence.symbolic.adding import add, minus
+from verifiable_dp.evidence.symbolic.atoms import Origin, SymbolicDraw
+from verifiable_dp.evidence.symbolic.chances import outcome
+from verifiable_dp.evidence.symbolic.comparing import indicator
 from verifiable_dp.evidence.symbolic.draw_sources import GRID, DrawSource, itself, tells_all
+from verifiable_dp.evidence.symbolic.ends import SETS_SCALE
 from verifiable_dp.evidence.symbolic.pooled_noise import geometric, is_fresh, pooled
-from verifiable_dp.evidence.symbolic.terms import (
-    SETS_SCALE,
-    Origin,
-    SymbolicDraw,
-    Term,
-    World,
-    add,
-    indicator,
-    is_term,
-    minus,
-    nature,
-    number,
-    outcome,
-)
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, nature, number
 from verifiable_dp.evidence.symbolic.uniform_draws import DrawnCoin, UniformDraw, product_of
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.generator import AROUND, around, undefined
 
 

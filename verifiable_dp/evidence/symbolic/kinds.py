@@ -8,9 +8,17 @@ import sys
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, terms, uniform_draws
+from verifiable_dp.evidence.symbolic import (
+    accept_reject,
+    answers,
+    boxes,
+    elementary,
+    elementwise,
+    uniform_draws,
+)
 from verifiable_dp.evidence.symbolic.boxes import Box, has_own
-from verifiable_dp.evidence.symbolic.terms import Term, World, number
+from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.symbolic.world import World
 
 
 class _Kind(type):
@@ -43,7 +51,7 @@ class _Float(float, metaclass=_Kind):
     def __new__(cls, value: Foreign = 0.0) -> Foreign:
         value = _scalar(value)
         if type(value) is Term:
-            return terms.cast(value, "f")
+            return elementary.cast(value, "f")
         return value if type(value) in (uniform_draws.UniformDraw, accept_reject.Veiled) else float(value)
 
 
@@ -58,7 +66,7 @@ class _Int(int, metaclass=_Kind):
             below = value if value.step else value.through(np.floor)
             value = below.term() if getattr(below, "step", 0.0) else value  # geometric noise
         if type(value) is Term:
-            made = terms.cast(value, "i")
+            made = elementary.cast(value, "i")
             return made if type(made) is Term else int(made)
         if type(value) is uniform_draws.DrawnCoin and value.chance is not None and not value.source.is_public:
             return value
@@ -138,7 +146,7 @@ def _frames(pandas: Foreign) -> dict[str, type]:
 def _unboxed(value: Foreign) -> Foreign:
     """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
     if type(value) is Box:
-        found = [boxes.ordinary(v) for v in value.held.ravel().tolist()]
+        found = [elementwise.ordinary(v) for v in value.held.ravel().tolist()]
         return boxes.objects(found, value.shape) if has_own(found) else np.asarray(value)
     if type(value) is dict:
         return {key: _unboxed(v) for key, v in value.items()}

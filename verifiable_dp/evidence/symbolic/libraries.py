@@ -23,8 +23,10 @@ import numpy as np
 
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign, Function
-from verifiable_dp.evidence.symbolic import boxes, terms
-from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, is_term, moves_of, number
+from verifiable_dp.evidence.symbolic import adding, boxes, comparing, multiplying
+from verifiable_dp.evidence.symbolic.atoms import Charge, SymbolicDraw, moves_of
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
+from verifiable_dp.evidence.symbolic.world import World
 
 _STOP = "a mechanism of {} that we cannot follow"
 _DISCRETE, _L1, _L2, _LARGEST = (
@@ -248,7 +250,7 @@ class Followed:
     def _noisy(self, entry: Term, kind: str, scale: float, drawn: float) -> Foreign:
         if not scale > 0:
             raise self.world.stop("noise has a scale that is not a positive number")
-        return terms.add(entry, Term(self.world, 0.0, {}, {SymbolicDraw(kind, float(drawn)): scale}))
+        return adding.add(entry, Term(self.world, 0.0, {}, {SymbolicDraw(kind, float(drawn)): scale}))
 
     def _selected(self, mechanism: Foreign, entries: Sequence[Foreign], kind: str) -> Foreign:
         """The position of the largest utility with noise, as one of the candidates."""
@@ -258,8 +260,8 @@ class Followed:
         for entry, weight in zip(entries, measure, strict=True):
             drawn = getattr(self._rng, kind)()
             noise = Term(self.world, math.log(weight), {}, {SymbolicDraw(kind, float(drawn)): 1.0})
-            noisy.append(terms.add(terms.multiply(entry, scale), noise))
-        place = terms.largest(self.world, noisy)
+            noisy.append(adding.add(multiplying.multiply(entry, scale), noise))
+        place = comparing.largest(self.world, noisy)
         return mechanism.candidates[place] if mechanism.candidates else place
 
     def told(self) -> list[Foreign]:

@@ -16,8 +16,11 @@ import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray, Foreign
-from verifiable_dp.evidence.symbolic.terms import Atom, SymbolicDraw, Term, World, unseen
+from verifiable_dp.evidence.symbolic.atoms import Atom, SymbolicDraw
+from verifiable_dp.evidence.symbolic.boxes import Box, objects, plain
+from verifiable_dp.evidence.symbolic.terms import Term
 from verifiable_dp.evidence.symbolic.users import Vector
+from verifiable_dp.evidence.symbolic.world import World, unseen
 
 KIND = "wishart"
 _TINY = 1e-9
@@ -55,7 +58,7 @@ def made(world: World, values: FloatArray, freedom: int, floor: float) -> Foreig
         draw = whole.draws[int(i), int(j)] = SymbolicDraw(KIND, float(values[i, j]), of=whole)
         terms[int(i), int(j)] = terms[int(j), int(i)] = Term(world, 0.0, {}, {draw: 1.0})
     entries = [terms[i, j] for i in range(size) for j in range(size)]
-    return world.arrays.Box.of(world, world.arrays.objects(entries, (size, size)))
+    return Box.of(world, objects(entries, (size, size)))
 
 
 def squared(world: World, left: Foreign, right: Foreign) -> Foreign:
@@ -119,7 +122,7 @@ class MatrixLaw:
         if follow is None:
             raise world.stop("Wishart noise is drawn from a generator other than the one that we pass")
         freedom, scale, count = (
-            world.arrays.plain(world, value, "raw {data} set the distribution of a draw")
+            plain(world, value, "raw {data} set the distribution of a draw")
             for value in (df, 1.0 if scale is None else scale, given.get("size") or 1)
         )
         drawn = np.asarray(self._real.rvs(freedom, scale, count, follow(source)))
@@ -133,7 +136,7 @@ class MatrixLaw:
         if drawn.ndim == 2:
             return each[0]
         data = np.stack([one.data for one in each]).reshape(drawn.shape)
-        return world.arrays.Box.of(world, data)
+        return Box.of(world, data)
 
     def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_"):

@@ -25,8 +25,22 @@ from scipy import special
 
 from verifiable_dp.core.kernels import compiles
 from verifiable_dp.core.validate import Foreign, Function
-from verifiable_dp.evidence.symbolic import answers, boxes, matrices, outside, samplers, terms
-from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
+from verifiable_dp.evidence.symbolic import (
+    adding,
+    answers,
+    array_functions,
+    box_memory,
+    boxes,
+    comparing,
+    elementwise,
+    matrices,
+    outside,
+    samplers,
+    subsets,
+    terms,
+)
+from verifiable_dp.evidence.symbolic.array_protocol import calling, on_arrays
+from verifiable_dp.evidence.symbolic.boxes import Box, has_own, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas
 from verifiable_dp.evidence.symbolic.randoms import (
@@ -39,7 +53,8 @@ from verifiable_dp.evidence.symbolic.randoms import (
     refused,
     secret,
 )
-from verifiable_dp.evidence.symbolic.terms import Term, World, number
+from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
 from verifiable_dp.evidence.tracing.standin import PLAIN, StandIn, is_function
@@ -100,7 +115,7 @@ class _Function:
         made = made if dtype is None else made.astype(dtype, copy=False)
         held = made.held
         found = self._real(held, *((None, *args) if args else ()), **kwargs)
-        return boxes.given_back(found, [(made, held)], lambda one: boxes.like(made, one))
+        return box_memory.given_back(found, [(made, held)], lambda one: boxes.like(made, one))
 
 
 def _boxed(world: World, found: Foreign, given: Sequence[Foreign] = ()) -> Foreign:
@@ -111,7 +126,7 @@ def _boxed(world: World, found: Foreign, given: Sequence[Foreign] = ()) -> Forei
         shares = type(one) is not np.ndarray or any(np.may_share_memory(one, array) for array in arrays)
         return one if shares else wrapped(world, one)
 
-    return boxes.each(part, found)
+    return box_memory.each(part, found)
 
 
 _Find = Function[Foreign]  # what stands in for what a module has under a name
@@ -320,7 +335,7 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
 
     Of keys with more than one number the first ones count, where those after them are public.
     """
-    pick = terms.most if sign > 0 else terms.least
+    pick = comparing.most if sign > 0 else comparing.least
 
     def choose(*args: Foreign, key: Foreign = None, **kwargs: Foreign) -> Foreign:
         values = list(args[0]) if len(args) == 1 else list(args)
@@ -330,7 +345,7 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
             if len(values) == 2 and {"uniform", "veiled"} & {*map(terms.nature, values)}:
                 return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
             tracked = any(type(number(v)) is Term for v in values)
-            return terms.either(pick(values), map(number, values)) if tracked else real(values)
+            return adding.either(pick(values), map(number, values)) if tracked else real(values)
         keys = [number(key(value)) for value in values]
         firsts = [number(k[0]) if type(k) is tuple and k and not has_own(k[1:]) else k for k in keys]
         places = all(type(v) is int and v == i for i, v in enumerate(values))
@@ -339,23 +354,23 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
             and any(map(answers.is_raw, firsts))
             and not any(type(k) is Term and k.noise for k in firsts)
         ):
-            return boxes.position_of_largest(
-                world, firsts if sign > 0 else [terms.opposite(k) for k in firsts]
+            return array_functions.position_of_largest(
+                world, firsts if sign > 0 else [adding.opposite(k) for k in firsts]
             )
         if not any(type(k) is Term for k in keys):
             return values[keys.index(real(keys))]
-        return values[terms.largest(world, keys if sign > 0 else [terms.opposite(k) for k in keys])]
+        return values[comparing.largest(world, keys if sign > 0 else [adding.opposite(k) for k in keys])]
 
     return choose
 
 
 def _sum(world: World) -> Foreign:
     def added(values: Foreign, /, start: Foreign = 0) -> Foreign:
-        if isinstance(values, boxes.Sampled):
-            return terms.add(values.sum(), start)
+        if isinstance(values, subsets.Sampled):
+            return adding.add(values.sum(), start)
         values = list(values)
         if any(type(number(v)) is Term for v in values) and not any(type(v) is Box for v in values):
-            return terms.total([start, *(boxes.ordinary(v) for v in values)])
+            return adding.total([start, *(elementwise.ordinary(v) for v in values)])
         return builtins.sum(values, start)
 
     return added
@@ -365,7 +380,7 @@ def _sorted(world: World) -> Foreign:
     def in_order(values: Foreign, *, key: Foreign = None, reverse: bool = False) -> list[Foreign]:
         values = list(values)
         if key is None and any(type(number(v)) is Term for v in values):
-            found = boxes.ordered(values)
+            found = array_functions.ordered(values)
             return found[::-1] if reverse else found
         return builtins.sorted(values, key=key, reverse=reverse)
 

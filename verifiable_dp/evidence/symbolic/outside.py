@@ -23,7 +23,7 @@ import numpy as np
 
 from verifiable_dp.core import paths
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic.terms import World
+from verifiable_dp.evidence.symbolic.world import World
 
 _SAID = "the code reads {}, so its behaviour may depend on more than its input and its random draws"
 _CLOCK, _FILES, _ENVIRONMENT, _SYSTEM = "the clock", "files", "the environment", "the state of the system"
@@ -47,7 +47,10 @@ _EVENTS = frozenset(
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
 _BETWEEN = tuple(  # what calls libraries for the traced code
     os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-    for name in ("calls.py", "numpy_mirror.py", "boxes.py", "libraries.py")
+    for name in (
+        *("array_functions.py", "array_protocol.py", "boxes.py", "calls.py", "elementwise.py"),
+        *("libraries.py", "numpy_mirror.py", "subsets.py", "terms.py"),
+    )
 )
 
 

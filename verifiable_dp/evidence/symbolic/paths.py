@@ -22,7 +22,7 @@ from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.judge.replay import CHANGES_DATA, GIVEN, alike
-from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
+from verifiable_dp.evidence.symbolic import array_protocol, boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import costs_held, costs_of
 from verifiable_dp.evidence.symbolic.bounded_programs import HUNT, Path, PathFound, Program
@@ -31,6 +31,7 @@ from verifiable_dp.evidence.symbolic.called import taken_of_calls
 from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
+from verifiable_dp.evidence.symbolic.ends import Ends, Failure, Unbounded
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.outside import reading
@@ -38,15 +39,8 @@ from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.source import asserts
 from verifiable_dp.evidence.symbolic.states import KeptState, as_now, kept
-from verifiable_dp.evidence.symbolic.terms import (
-    MOST_EVENTS,
-    Ends,
-    Failure,
-    Scaling,
-    Unbounded,
-    World,
-    is_term,
-)
+from verifiable_dp.evidence.symbolic.terms import is_term
+from verifiable_dp.evidence.symbolic.world import MOST_EVENTS, Scaling, World
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
@@ -132,7 +126,7 @@ def traced(
     flips: BranchFlips | None = None,
 ) -> TracedRun:
     """Run once on data that have these values."""
-    world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
+    world = World(frozenset(scopes), chooser, array_protocol, flips=flips, subsets=subsets)
     world.known, world.disclosed, world.local = program.known, program.disclosed, program.local
     world.asserts = program.asserts
     output, library, crashed = None, libraries.Followed(world), False
@@ -487,7 +481,9 @@ def _crashes(program: Program, path: Path, scopes: Foreign, flips: BranchFlips) 
     """Whether an exception ends a plain run, too, where conditions are turned about, and only then."""
     for last in (0, flips.last):
         turned = BranchFlips(flips.sites, flips.first, last)
-        world = World(frozenset(scopes), Chooser(path.number, 1), boxes, flips=turned, subsets=subsets)
+        world = World(
+            frozenset(scopes), Chooser(path.number, 1), array_protocol, flips=turned, subsets=subsets
+        )
         try:
             with rewritten(scopes, world), warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -12,8 +12,10 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import enclosures
+from verifiable_dp.evidence.symbolic.atoms import SymbolicDraw
 from verifiable_dp.evidence.symbolic.draw_sources import HALVES
-from verifiable_dp.evidence.symbolic.terms import SymbolicDraw, Term, World, unseen
+from verifiable_dp.evidence.symbolic.terms import Term
+from verifiable_dp.evidence.symbolic.world import World, unseen
 
 # Two independent draws of one kind and size together: another law, at a multiple of their size. That of
 # N1 N2 + N3 N4 has the characteristic function 1 / (1 + t^2), and N1^2 + N2^2 is twice an exponential draw.

@@ -19,6 +19,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import accept_reject, boxes
+from verifiable_dp.evidence.symbolic.adding import add, minus
+from verifiable_dp.evidence.symbolic.atoms import SymbolicDraw
 from verifiable_dp.evidence.symbolic.draws import (
     FollowedGenerator,
     one_of,
@@ -27,18 +29,10 @@ from verifiable_dp.evidence.symbolic.draws import (
     sign_of,
     uniform,
 )
-from verifiable_dp.evidence.symbolic.terms import (
-    SETS_SCALE,
-    Ends,
-    SymbolicDraw,
-    Term,
-    World,
-    add,
-    divide,
-    is_term,
-    minus,
-    number,
-)
+from verifiable_dp.evidence.symbolic.ends import SETS_SCALE, Ends
+from verifiable_dp.evidence.symbolic.multiplying import divide
+from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.foreign import bits_of, wide
 from verifiable_dp.evidence.tracing.reach import globals_of, held_in
 

@@ -19,7 +19,8 @@ import ast
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.source import called_here
-from verifiable_dp.evidence.symbolic.terms import World, is_term
+from verifiable_dp.evidence.symbolic.terms import is_term
+from verifiable_dp.evidence.symbolic.world import World
 
 
 def reported(world: World, value: Foreign) -> Foreign:

@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import answers, calls, reports, selects
 from verifiable_dp.evidence.symbolic.branch_forcing import Turner
-from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
+from verifiable_dp.evidence.symbolic.desugar_match import PREFIX, fits, parsed
 from verifiable_dp.evidence.symbolic.source import called_here, is_choice, placed, unwatched, where
-from verifiable_dp.evidence.symbolic.terms import PREFIX, World
+from verifiable_dp.evidence.symbolic.world import World
 from verifiable_dp.evidence.tracing.reach import Scopes
 
 _SIDES = {ast.Gt: (1, False), ast.GtE: (1, True), ast.Lt: (-1, False), ast.LtE: (-1, True)}

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 
 from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic.answers import is_raw
+from verifiable_dp.evidence.symbolic.atoms import Charge, SymbolicDraw, moves_of
 from verifiable_dp.evidence.symbolic.pooled_noise import geometric
 from verifiable_dp.evidence.symbolic.sampler_laws import (
     Basic,
@@ -32,7 +33,8 @@ from verifiable_dp.evidence.symbolic.sampler_laws import (
 )
 from verifiable_dp.evidence.symbolic.sampler_reader import GENERATORS, MISSING, READ, KeptObject, Reader, read
 from verifiable_dp.evidence.symbolic.source import body_of
-from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, moves_of, number
+from verifiable_dp.evidence.symbolic.terms import Term, number
+from verifiable_dp.evidence.symbolic.world import World
 
 _LAWS: dict[
     Foreign,

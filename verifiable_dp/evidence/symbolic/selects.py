@@ -17,8 +17,19 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from verifiable_dp.core.validate import PLAIN_NUMBERS, Foreign, Function
-from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, samplers, terms
-from verifiable_dp.evidence.symbolic.terms import Ends, Lazy, Term, Unbounded, World, is_term, nature, number
+from verifiable_dp.evidence.symbolic import (
+    accept_reject,
+    adding,
+    answers,
+    boxes,
+    comparing,
+    draws,
+    multiplying,
+    samplers,
+)
+from verifiable_dp.evidence.symbolic.ends import Ends, Unbounded
+from verifiable_dp.evidence.symbolic.terms import Lazy, Term, is_term, nature, number
+from verifiable_dp.evidence.symbolic.world import World
 
 # ---------------------------------------------------------------- the best of several numbers
 
@@ -37,8 +48,8 @@ class Race:
         if self.told is None:
             (sign, latest), places = self.kind, range(len(self.entries))
             order = [*reversed(places)] if latest else [*places]
-            values = [terms.multiply(self.entries[i][0], sign) for i in order]
-            self.told = order[terms.largest(self.world, values)]
+            values = [multiplying.multiply(self.entries[i][0], sign) for i in order]
+            self.told = order[comparing.largest(self.world, values)]
         return self.entries[self.told]
 
 
@@ -195,7 +206,7 @@ def choose(
     if raw or nature(condition) == "coin":
         sides = [number(rest(side, *given)) for side in (True, False)] if raw else []
         if raw and all(map(_is_plain, sides)):
-            return terms.add(terms.multiply(condition, sides[0] - sides[1]), sides[1])
+            return adding.add(multiplying.multiply(condition, sides[0] - sides[1]), sides[1])
         made = None if raw else _by_coin(world, condition, lambda side: rest(side, *given))
         if made is not None:
             _note(world, places)
@@ -251,7 +262,7 @@ def _counted(coin: Foreign, sides: Sequence[Foreign]) -> Foreign:
     raw = [is_term(v) and bool(v.raw) and not v.noise for v in sides]
     if not any(raw) or not all(own or _is_plain(v) for own, v in zip(raw, sides, strict=True)):
         return None
-    return terms.either(coin.mixed(*sides), sides)
+    return adding.either(coin.mixed(*sides), sides)
 
 
 def switch(
@@ -275,7 +286,7 @@ def opposite(world: World, value: Foreign) -> Foreign:
     """The opposite of a truth value, which may be raw."""
     value = number(value)
     bit = is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
-    return terms.subtract(1, value) if bit else not value
+    return adding.subtract(1, value) if bit else not value
 
 
 def mix(
@@ -300,9 +311,9 @@ def mix(
         return None
     found = [number(value()) for value in (*values, *others)]
     if raw and all(_is_plain(v) or (is_term(v) and not v.noise) for v in found):
-        sides = [condition] * len(values) + [terms.negated(condition)] * len(others)
+        sides = [condition] * len(values) + [comparing.negated(condition)] * len(others)
         _note(world, places)
-        return [terms.multiply(side, v) for side, v in zip(sides, found, strict=True)]
+        return [multiplying.multiply(side, v) for side, v in zip(sides, found, strict=True)]
     if raw or len(found) > 1 or not (is_term(found[0]) and found[0].raw and not found[0].noise):
         return None
     mixed = condition.mixed(found[0], 0)
@@ -341,7 +352,7 @@ def blend(
         raise world.stop("raw {data} decide a branch", why=Ends.BRANCH)
     _note(world, places)
     world.scaled()
-    return terms.either(terms.mixed(condition, *values), values)
+    return adding.either(comparing.mixed(condition, *values), values)
 
 
 def decides(value: Foreign) -> bool:
@@ -356,7 +367,7 @@ def turned(world: World, at: int, loop: bool, value: Foreign) -> Foreign:
 
 def entry(world: World, values: Foreign, key: Foreign) -> Foreign:
     """The entry of a list; at a proposed position, as of an array; at a raw one, as what may stand there."""
-    if is_term(key) and type(values) in (list, tuple, np.ndarray) and terms.is_place(key, len(values)):
+    if is_term(key) and type(values) in (list, tuple, np.ndarray) and comparing.is_place(key, len(values)):
         found = boxes.looked_up(world, np.asarray(values), key)
         if found is not None:
             return found
@@ -369,10 +380,10 @@ def entry(world: World, values: Foreign, key: Foreign) -> Foreign:
 def tally(world: World, values: Foreign, key: Foreign, amount: Foreign) -> Foreign:
     """Values to an entry of which this was added; at a raw place, to each as far as it may be the one."""
     plain = type(values) is list or (type(values) is boxes.Box and values.ndim == 1 and values.narrow is None)
-    if plain and is_term(key) and terms.is_place(key, len(values)):
+    if plain and is_term(key) and comparing.is_place(key, len(values)):
         kept = values if type(values) is list else values.data
         for i, value in enumerate(kept):
-            kept[i] = terms.add(value, terms.multiply(terms.equal(key, i), amount))
+            kept[i] = adding.add(value, multiplying.multiply(comparing.equal(key, i), amount))
     else:
         values[key] += amount
     return values

@@ -9,8 +9,7 @@ import types
 from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic.desugar_match import parsed
-from verifiable_dp.evidence.symbolic.terms import PREFIX
+from verifiable_dp.evidence.symbolic.desugar_match import PREFIX, parsed
 
 
 def where(node: Foreign) -> Foreign:

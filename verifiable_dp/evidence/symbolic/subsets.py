@@ -18,9 +18,100 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import boxes, draws, uniform_draws
-from verifiable_dp.evidence.symbolic.terms import World, is_term
+from verifiable_dp.evidence.symbolic.array_functions import where_chosen
+from verifiable_dp.evidence.symbolic.array_protocol import calling, on_arrays
+from verifiable_dp.evidence.symbolic.terms import is_term
+from verifiable_dp.evidence.symbolic.world import World
+from verifiable_dp.evidence.tracing.python_operators import ARITHMETIC
 
 _ALONG = (None, -1, 1)
+
+
+class Sampled:
+    """The entries of an array that coins keep: in their sum an entry is 0 where its coin is against it.
+
+    Whatever else is asked of them shows the coins.
+
+    Parameters
+    ----------
+    mask
+        The coins, of the same shape.
+    box
+        All entries.
+    """
+
+    __array_priority__ = 6000.0
+
+    def __init__(self, mask: boxes.Box, box: boxes.Box) -> None:
+        self._mask, self._box = mask, box
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Foreign:
+        """An array's."""
+        return np.ndarray
+
+    def again(self, box: boxes.Box) -> Sampled:
+        """Other entries that the same coins keep."""
+        return Sampled(self._mask, box)
+
+    def shown(self) -> Foreign:
+        """The entries whose coins fell for them."""
+        return self._box[boxes.decided(self._box.world, self._mask)]
+
+    def sum(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As an array's."""
+        if args or kwargs:
+            return self.shown().sum(*args, **kwargs)
+        return calling(
+            self._box.world, np.sum, (where_chosen(self._box.world, self._mask, self._box, 0.0),), {}
+        )
+
+    def __array_ufunc__(self, ufunc: Foreign, method: str, *inputs: Foreign, **kwargs: Foreign) -> Foreign:
+        if method == "__call__" and not kwargs and not any(np.ndim(v) for v in inputs if v is not self):
+            values = [self._box if v is self else v for v in inputs]
+            return self.again(on_arrays(self._box.world, ufunc, method, values, None, {}))
+        values = [v.shown() if isinstance(v, Sampled) else v for v in inputs]
+        return on_arrays(self._box.world, ufunc, method, values, kwargs.pop("out", None), kwargs)
+
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
+        if function is np.sum and len(args) == 1 and not kwargs:
+            return self.sum()
+        if function is np.clip and args[0] is self and not any(map(np.ndim, (*args[1:], *kwargs.values()))):
+            return self.again(calling(self._box.world, function, (self._box, *args[1:]), kwargs))
+        args = [v.shown() if isinstance(v, Sampled) else v for v in args]
+        return calling(self._box.world, function, args, kwargs)
+
+    def clip(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As an array's."""
+        return self.__array_function__(np.clip, (), (self, *args), kwargs)
+
+    def __getattr__(self, name: str) -> Foreign:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.shown(), name)
+
+
+def of_shown(name: str) -> Foreign:
+    """A method that shows what is hidden first."""
+    return lambda self, *args, **kwargs: getattr(self.shown(), name)(*args, **kwargs)
+
+
+def _of_sampled(ufunc: Foreign, turned: bool) -> Foreign:
+    return lambda self, other: self.__array_ufunc__(
+        ufunc, "__call__", *((other, self) if turned else (self, other))
+    )
+
+
+for _name in (
+    *("len", "iter", "getitem", "contains", "bool", "float", "int", "array", "repr", "deepcopy"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "pow", "neg", "abs"),
+):
+    setattr(Sampled, f"__{_name}__", of_shown(f"__{_name}__"))
+for _name in ("add", "sub", "mul", "truediv"):
+    for _side in ("", "r"):
+        setattr(Sampled, f"__{_side}{_name}__", _of_sampled(ARITHMETIC[_name], bool(_side)))
 
 
 @dataclass(eq=False)
@@ -148,11 +239,11 @@ for _name in (
     *(f"{side}{name}" for name in ("add", "sub", "mul", "floordiv", "mod") for side in ("", "r")),
     *("eq", "ne", "lt", "le", "gt", "ge"),
 ):
-    setattr(Subset, f"__{_name}__", boxes.of_shown(f"__{_name}__"))
+    setattr(Subset, f"__{_name}__", of_shown(f"__{_name}__"))
 Subset.__len__ = lambda self: self.shape[0]  # type: ignore[attr-defined]
 
 
-class ChosenSubset(boxes.Sampled):
+class ChosenSubset(Sampled):
     """The entries at hidden positions: their sum and their mean hide which they are.
 
     Parameters

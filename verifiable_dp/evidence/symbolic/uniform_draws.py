@@ -12,7 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from verifiable_dp.core.validate import NUMBERS_OR_BITS, PLAIN_NUMBERS, Foreign
-from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, enclosures
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, elementwise, enclosures
+from verifiable_dp.evidence.symbolic.adding import add, plus, subtract, total
+from verifiable_dp.evidence.symbolic.atoms import Part, SymbolicDraw, moves_of
+from verifiable_dp.evidence.symbolic.comparing import above
 from verifiable_dp.evidence.symbolic.draw_sources import (
     FINE,
     SIGNS,
@@ -23,27 +26,10 @@ from verifiable_dp.evidence.symbolic.draw_sources import (
     law_of,
     shows,
 )
+from verifiable_dp.evidence.symbolic.multiplying import divide, multiply, opaque
 from verifiable_dp.evidence.symbolic.pooled_noise import SIGNED, geometric, is_fresh, pooled, sign_size
-from verifiable_dp.evidence.symbolic.terms import (
-    Lazy,
-    Part,
-    SymbolicDraw,
-    Term,
-    World,
-    above,
-    add,
-    divide,
-    is_term,
-    moves_of,
-    multiply,
-    nature,
-    number,
-    opaque,
-    plus,
-    subtract,
-    total,
-    unseen,
-)
+from verifiable_dp.evidence.symbolic.terms import Lazy, Term, is_term, nature, number
+from verifiable_dp.evidence.symbolic.world import World, unseen
 
 
 class UniformDraw(Lazy):
@@ -136,7 +122,7 @@ class UniformDraw(Lazy):
         if isinstance(other, UniformDraw) and function in SIGNS and not self._gone and not other._gone:
             return Product([*self.factors, *((f, SIGNS[function] * by) for f, by in other.factors)])
         if type(other) in (UniformDraw, Product, DrawnCoin, accept_reject.Pick, accept_reject.Veiled):
-            other = boxes.ordinary(other)
+            other = elementwise.ordinary(other)
         other = number(other)
         if type(other) is Term:
             if type(self) is DrawnCoin and function is operator.mul and not other.noise:
@@ -330,10 +316,10 @@ class Product(UniformDraw):
     ) -> Foreign:
         if function in SIGNS and isinstance(other, UniformDraw) and type(other) is not DrawnCoin:
             return super()._with(other, function, side)
-        return _ordered(function, self.term(), boxes.ordinary(other), side)
+        return _ordered(function, self.term(), elementwise.ordinary(other), side)
 
     def _below(self, limit: Foreign) -> Foreign:
-        return self.plain() < boxes.ordinary(limit)
+        return self.plain() < elementwise.ordinary(limit)
 
 
 def _component(product: Product) -> Term | None:

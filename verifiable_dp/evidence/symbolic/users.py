@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from verifiable_dp.core.validate import FloatArray, Foreign
-from verifiable_dp.evidence.symbolic import terms
-from verifiable_dp.evidence.symbolic.terms import Atom, Term, World
+from verifiable_dp.evidence.symbolic.atoms import Atom
+from verifiable_dp.evidence.symbolic.terms import Term
+from verifiable_dp.evidence.symbolic.world import World
 
 _MARGIN = 1 + 1e-12  # eigenvalues and norms are computed
 
@@ -72,18 +73,6 @@ def vector_of(values: Iterable[Foreign]) -> Vector | None:
     first = atoms[0].of if atoms and atoms[0] else None
     whole = type(first) is Vector and len(owners) == 1 and len({*map(id, atoms)}) == first.size == len(atoms)
     return first if whole else None
-
-
-def norm_of(values: Sequence[Foreign]) -> Foreign:
-    """The Euclidean norm of a list of numbers."""
-    vector = vector_of(values)
-    if vector is None:
-        return terms.root(terms.total(terms.multiply(v, v) for v in values))
-    size = math.sqrt(math.fsum(v.value() ** 2 for v in values))
-    moved = {vector.unit: (-vector.radius, vector.radius)} if vector.moves else {}
-    made = terms.opaque(values[0], size, 0.0, vector.radius, lambda: moved)
-    next(iter(made.raw)).norm_of = vector
-    return made
 
 
 def shortened(left: Foreign, right: Foreign) -> Foreign:

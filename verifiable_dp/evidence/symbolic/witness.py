@@ -25,13 +25,15 @@ from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import Cost, SharedGroup, costs_of, groups_of, rows_of
+from verifiable_dp.evidence.symbolic.atoms import Atom, Part, Row, SymbolicDraw
 from verifiable_dp.evidence.symbolic.bounded_programs import Path, PathFound, Program, certified
 from verifiable_dp.evidence.symbolic.choosers import Chooser
 from verifiable_dp.evidence.symbolic.doubts import doubtful, lines
+from verifiable_dp.evidence.symbolic.ends import Failure
 from verifiable_dp.evidence.symbolic.paths import TracedRun, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.states import kept
-from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Part, Row, SymbolicDraw, Term
+from verifiable_dp.evidence.symbolic.terms import Term
 from verifiable_dp.evidence.tracing.foreign import noted, reproducible_globals
 from verifiable_dp.evidence.tracing.reach import scopes_of
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign, IntArray
-from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
+from verifiable_dp.evidence.tracing.arrays import Raw, base, tainted
 from verifiable_dp.evidence.tracing.laws import WHOLE, Law, family, shaped
 from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, NoteKind
+from verifiable_dp.evidence.tracing.waiting_noise import Noise
 
 
 class Uniform(float):

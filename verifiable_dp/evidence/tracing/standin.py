@@ -18,11 +18,12 @@ import numpy as np
 
 from verifiable_dp.core.kernels import compiles
 from verifiable_dp.core.validate import Foreign, Function
-from verifiable_dp.evidence.tracing.arrays import Mixed, Noise, Raw, base, holds_tracked, is_tracked, tainted
+from verifiable_dp.evidence.tracing.arrays import Raw, base, holds_tracked, is_tracked, tainted
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Ledger, NoteKind
 from verifiable_dp.evidence.tracing.reach import globals_of
+from verifiable_dp.evidence.tracing.waiting_noise import Mixed, Noise
 
 # Most globals, none of which anything stands in for.
 PLAIN = frozenset((types.NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset))
