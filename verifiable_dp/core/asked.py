@@ -28,7 +28,7 @@ from verifiable_dp.core import looked, paths, pinned_source
 from verifiable_dp.core.validate import Foreign
 
 _TOP, _IMPORTS, _FROZEN = "<module>", "<frozen importlib", "<frozen "
-_OS = os._Environ.__getitem__.__code__.co_filename
+_OS, _RANDOM = os._Environ.__getitem__.__code__.co_filename, random.__file__
 _ENVIRONMENT, _OF_FUNCTION = "_Environ.", 0x01  # the flag of code whose names are its own
 _SYSTEM = frozenset(("posix", "nt", "time", "_socket", "_winapi"))
 _FILES = frozenset(
@@ -94,6 +94,7 @@ class _Heard:
     running: ClassVar[dict[tuple[str, int], dict[int, CodeType]]] = {}
     files: ClassVar[set[str]] = set()
     opened: ClassVar[dict[str, set[tuple[int, int] | None]]] = {}
+    states: ClassVar[dict[FrameType, Foreign]] = {}
     opening: ClassVar[bool] = False
     hooked: ClassVar[bool] = False
 
@@ -196,14 +197,26 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
             return
         theirs, below = _by_code(frame.f_back)
         asks = file == _OS and code.co_qualname.startswith(_ENVIRONMENT)
-        if theirs is None or (below is not None and not (asks and _is_pythons(below.f_code.co_filename))):
+        seeds = file == _RANDOM and code.co_qualname.startswith(
+            "SystemRandom."
+        )  # as of a generator without seed
+        asks = seeds or (asks and below is not None and _is_pythons(below.f_code.co_filename))
+        if theirs is None or (below is not None and not asks):
             return
+        if below is None:
+            _Heard.states[frame] = _state()
         takes = bool(code.co_argcount + code.co_kwonlyargcount or code.co_flags & _CODE_FLAGS)
         module, deep = str(frame.f_globals.get("__name__", "")), "" if below is None else below.f_code.co_name
         _note(theirs, code, Called(module, code.co_qualname, deep=deep, takes=takes))
+    elif event == "return" and frame in _Heard.states:
+        if _Heard.states.pop(frame) != _state() and frame.f_back is not None:
+            _note_builtin(frame.f_back, np.random.random_sample)  # whoever has drawn
     elif event == "c_call":
+        written = _by_code(frame) if _is_written(file) else (None, frame)
         if _is_theirs(file):
             _note_builtin(frame, argument)
+        elif written[0] is not None and written[1] is None:
+            _note_builtin(written[0], argument)
         elif isinstance(getattr(argument, "__self__", None), _DRAWS):
             theirs, _ = _by_code(frame)
             if theirs is not None:
@@ -212,6 +225,12 @@ def _heard(frame: FrameType, event: str, argument: Foreign) -> None:
             theirs, below = _by_code(frame)
             if theirs is not None and below is not None and _is_pythons(below.f_code.co_filename):
                 _note_builtin(theirs, argument, below.f_code.co_name)
+
+
+def _state() -> Foreign:
+    """Where the generators of the process are."""
+    drawn: Foreign = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), drawn[1].tobytes(), drawn[2:]
 
 
 def _opens(event: str, _: Foreign) -> None:
@@ -271,6 +290,7 @@ def asked() -> Iterator[None]:
         yield
     finally:
         _Heard.opening = False
+        _Heard.states.clear()
         threading.setprofile(None)
         sys.setprofile(before)
         builtins.__import__ = real

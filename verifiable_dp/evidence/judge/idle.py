@@ -43,7 +43,8 @@ _NEW_ALSO = (
     ast.DictComp,
     ast.GeneratorExp,
 )
-_SETS, _RUNS, _SPACES = (setattr, delattr), (exec, eval), (globals, locals, vars)
+_SETS = (setattr, delattr, object.__setattr__, object.__delattr__)
+_RUNS, _SPACES = (exec, eval), (globals, locals, vars)
 _HOLDERS = frozenset(("builtins", "collections", "functools", "itertools", "types", "weakref"))  # of Python's
 _LEAVE = frozenset(("copy", "keys", "values", "items", "get", "index", "count", "format", "join", "split"))
 _FIXED = (*FIXED, *MAKES, tuple, frozenset)
@@ -57,6 +58,16 @@ class _Idle(NamedTuple):
 
     file: Changes
     body: Foreign
+
+    @property
+    def makes(self) -> bool:
+        """Whether it runs where an object or a class is made."""
+        return getattr(self.body, "name", "") in INITIAL
+
+    @property
+    def name(self) -> str:
+        """What code that calls it mentions: of what makes objects, the class."""
+        return self.file.class_of(self.body) if self.makes else str(getattr(self.body, "name", ""))
 
 
 class Later:
@@ -102,13 +113,15 @@ class Later:
         every = [
             _Idle(one, body) for one in self._files for body in walk(one.tree) if isinstance(body, _CODE)
         ]
-        every = [one for one in every if one.body not in ran and getattr(one.body, "name", "") not in INITIAL]
-        begun = {one.body for one in every if one.body in began or one.file.calls_itself(one.body)}
+        every = [one for one in every if one.body not in ran or one.makes]
+        begun = {
+            one.body for one in every if one.makes or one.body in began or one.file.calls_itself(one.body)
+        }
         found = more = [one for one in every if one.body not in begun]
         while more:
             parts = (part for one in found for part in walk(one.body))
             said = {getattr(part, "attr", getattr(part, "id", "")) for part in parts}
-            more = [one for one in every if one.body in begun and getattr(one.body, "name", "") in said]
+            more = [one for one in every if one.body in begun and one.name in said]
             begun -= {one.body for one in more}
             found = found + more
         return found
@@ -141,7 +154,10 @@ class Later:
     def _call(self, scope: _Scope, call: ast.Call) -> None:
         """Keep what a call changes: that whose method it is, and what a library writes into."""
         what, found = call.func, scope.file._found(call.func)
-        if values.same(found, _RUNS):
+        owner = getattr(found, "__self__", None) if isinstance(what, ast.Name) else None
+        if id(owner) in self._kept and values.may_write(found.__name__):
+            self._changed.add(id(owner))
+        elif values.same(found, _RUNS):
             self._all()
         elif values.same(found, _SETS):
             name = call.args[1] if len(call.args) > 1 else None
@@ -176,7 +192,7 @@ class Later:
 
     def _change(self, scope: _Scope, node: ast.expr, method: str) -> None:
         """Keep objects that a method changes: those of libraries, as we look at the user's methods."""
-        if _is_space(scope.file, node):
+        if scope.is_space(node):
             return self._all()
         objects = scope.objects(node)
         for one in self._kept.values() if objects is None else objects:
@@ -195,8 +211,8 @@ class Later:
         for file in self._files:
             for part in walk(file.tree):
                 targets = _targets(part)
-                if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in targets):
-                    value = getattr(part, "value", None)
+                if any(getattr(one, "attr", "") == attribute for top in targets for one in walk(top)):
+                    value = getattr(part, "value", None) if isinstance(targets[0], ast.Attribute) else None
                     if value is None or not _is_new(file, value):
                         return None
         there = [one for one in self._owns.values() if isinstance(one, kind)]
@@ -215,6 +231,7 @@ class _Scope:
         every = walk(body)
         given = [one.arg for one in every if isinstance(one, ast.arg)]
         self._given: dict[str, list[ast.AST | None]] = {name: [None] for name in given if name not in shared}
+        part: Foreign
         for part in every:
             for name in (name for name in _named(part) if name not in shared):
                 plain = isinstance(part, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.AugAssign)
@@ -224,14 +241,15 @@ class _Scope:
         first = [one.arg for one in body.args.args][:1] if isinstance(kind, type) else []
         of_class = any(getattr(one, "id", "") != "property" for one in getattr(body, "decorator_list", ()))
         self._itself = {} if of_class or not isinstance(kind, type) else dict.fromkeys(first, kind)
+        self._makes = getattr(body, "name", "") in INITIAL
 
     def objects(self, node: ast.AST) -> Objects:
         """What an expression may stand for of what is there between runs; None if that may be anything."""
-        if _is_new(self.file, node):
+        if self._is_new(node):
             return []
         if isinstance(node, ast.Name):
             if node.id in self._itself and self._given[node.id] == [None]:
-                return self._later.instances(self._itself[node.id])
+                return [] if self._makes else self._later.instances(self._itself[node.id])
             if node.id in self._given:
                 return (
                     [] if all(one is not None and self._is_new(one) for one in self._given[node.id]) else None
@@ -247,12 +265,20 @@ class _Scope:
             owners = self.objects(node.value)
             return None if owners is None else [_part(one, node.attr) for one in owners]
         if isinstance(node, ast.Subscript):
-            owners = self.objects(node.value)
-            return None if not owners else [*reached(owners).values()]
+            inside = reached(self.objects(node.value) or ())
+            whole = [one for one in inside.values() if isinstance(one, dict) and sys in one.values()]
+            return [*inside.values()] if inside and not whole else None
         return None
 
+    def is_space(self, node: ast.AST) -> bool:
+        """Whether it is a dictionary that holds names or attributes."""
+        if isinstance(node, ast.Name):
+            return any(one is not None and self.is_space(one) for one in self._given.get(node.id, ()))
+        called = isinstance(node, ast.Call) and values.same(self.file._found(node.func), _SPACES)
+        return called or getattr(node, "attr", "") == "__dict__"
+
     def _is_new(self, node: ast.AST) -> bool:
-        return _is_new(self.file, node)
+        return _is_new(self.file, node) and not self.is_space(node)
 
 
 def _is_new(file: Changes, node: ast.AST) -> bool:
@@ -263,12 +289,6 @@ def _is_new(file: Changes, node: ast.AST) -> bool:
     made = values.is_fresh(found) or isinstance(found, type) or values.same(found, values.COPIES)
     copied = getattr(getattr(node, "func", None), "attr", "") in ("copy", "tolist")
     return isinstance(node, (*_NEW, *_NEW_ALSO)) or (found is not None and made) or copied
-
-
-def _is_space(file: Changes, node: ast.AST) -> bool:
-    """Whether it is a dictionary that holds names or attributes."""
-    called = isinstance(node, ast.Call) and values.same(file._found(node.func), _SPACES)
-    return called or getattr(node, "attr", "") == "__dict__"
 
 
 def _part(thing: Foreign, attribute: str) -> Foreign:

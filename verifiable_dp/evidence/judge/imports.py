@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import collections.abc
 import functools
 import importlib.util
 import itertools
@@ -322,11 +323,29 @@ class Settled(Changes):
             return False
         if isinstance(node, ast.Call):
             return self._is_called(node)
-        if isinstance(node, ast.BinOp) and self._strict and _makes_set(node):
+        if isinstance(node, ast.BinOp) and self._strict and self._makes_set(node):
             return False
         if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
             return all(map(self._in_any_order, (node.left, *node.comparators)))
         return all(self._is(one, called) for one in ast.iter_child_nodes(node))
+
+    def _makes_set(self, node: ast.BinOp) -> bool:
+        """Whether it may be a set, as of what `keys` or `items` of dictionaries give."""
+        sides = [self._is_set(one) for one in (node.left, node.right)]
+        bits = isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor)
+        return (bits or isinstance(node.op, ast.Sub)) and (True in sides or (bits and False not in sides))
+
+    def _is_set(self, node: ast.expr) -> bool | None:
+        """Whether it is a set, or the like; None if that is not known."""
+        found, what = self._found(root_of(node)), node.func if isinstance(node, ast.Call) else None
+        if getattr(what, "attr", "") in ("keys", "items"):
+            return True
+        known = isinstance(node, ast.Constant | ast.Compare | ast.Dict | ast.List | ast.Tuple)
+        if isinstance(node, ast.BinOp):
+            return self._makes_set(node)
+        if known or found is not None:
+            return not known and isinstance(found, (*values.SETS, collections.abc.Set))
+        return None
 
     def _has_settled(self, attribute: str) -> bool:
         """Whether an attribute is settled, whichever object of these files has it."""
@@ -473,13 +492,6 @@ def _is_plain(step: ast.AST) -> bool:
     """Whether a statement sets names, and nothing else."""
     targets = step.targets if isinstance(step, ast.Assign) else [getattr(step, "target", None)]
     return isinstance(step, ast.Assign | ast.AnnAssign) and all(isinstance(one, ast.Name) for one in targets)
-
-
-def _makes_set(node: ast.BinOp) -> bool:
-    """Whether it is one of what `keys` or `items` of dictionaries give."""
-    of = [one.func for one in (node.left, node.right) if isinstance(one, ast.Call)]
-    bits = isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub)
-    return bits and any(getattr(one, "attr", "") in ("keys", "items") for one in of)
 
 
 def _is_waiting(thing: Foreign) -> bool:

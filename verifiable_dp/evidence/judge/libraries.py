@@ -95,7 +95,7 @@ class Libraries:
             return not what.deep or (what.deep in _RESOLVES and what.name != "getcwd")
         if what.owner is not None:
             return not what.deep and (root in _READ_FILES | _ANSWER or values.is_pure(root))
-        if root == "random" and last in _SEEDING:
+        if root == "random" and last in _SEEDING and not what.deep:
             return True
         if root == "threading" and last:
             return not issubclass(getattr(threading, first, threading.Thread), threading.Thread)
