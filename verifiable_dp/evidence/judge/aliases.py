@@ -74,6 +74,11 @@ class Code(Libraries):
                     waiting += self._started(name)
         return called
 
+    def function(self, name: str) -> ast.AST | None:
+        """The function of the file that has this name."""
+        found = self._code.get(name)
+        return found if isinstance(found, FUNCTIONS) else None
+
     def class_of(self, body: ast.AST) -> str:
         """The name of the class that a method is of; of a function, none."""
         return self._class_of.get(body, "")

@@ -179,6 +179,8 @@ class Later:
         if attribute[:2] == "__":
             return self._all()
         objects = scope.objects(node)
+        if objects is None and not attribute:  # a helper for any object: whoever hands it one is asked
+            return None
         for one in self._owns.values() if objects is None else objects:
             if isinstance(one, types.ModuleType):
                 for file in (file for file in self._files if file.scope is vars(one)):
@@ -197,7 +199,10 @@ class Later:
         objects = scope.objects(node)
         for one in self._kept.values() if objects is None else objects:
             if not isinstance(one, _FIXED) and not _is_own(one) and hasattr(type(one), method):
-                self._changed |= {id(one), *([] if not isinstance(one, np.ndarray) else [id(one.base)])}
+                self._changed |= {
+                    id(one),
+                    *([id(one.base)] if isinstance(one, np.ndarray) and one.base is not None else []),
+                }
         return None
 
     def _all(self) -> None:
@@ -264,6 +269,9 @@ class _Scope:
         if isinstance(node, ast.Attribute):
             owners = self.objects(node.value)
             return None if owners is None else [_part(one, node.attr) for one in owners]
+        if isinstance(node, ast.Call) and self.file._found(node.func) is type and node.args:
+            owners = self.objects(node.args[0])
+            return None if owners is None else [*map(type, owners)]
         if isinstance(node, ast.Subscript):
             inside = reached(self.objects(node.value) or ())
             whole = [one for one in inside.values() if isinstance(one, dict) and sys in one.values()]
@@ -286,13 +294,24 @@ def _is_new(file: Changes, node: ast.AST) -> bool:
     if isinstance(node, ast.IfExp):
         return _is_new(file, node.body) and _is_new(file, node.orelse)
     found = file._found(node.func) if isinstance(node, ast.Call) else None
-    made = values.is_fresh(found) or isinstance(found, type) or values.same(found, values.COPIES)
+    made = (
+        values.is_fresh(found)
+        or (isinstance(found, type) and found is not type)
+        or values.same(found, values.COPIES)
+    )
+    body = (
+        file.function(getattr(getattr(node, "func", None), "id", "")) if isinstance(node, ast.Call) else None
+    )
+    if body is not None:
+        return not file.given_by(body)
     copied = getattr(getattr(node, "func", None), "attr", "") in ("copy", "tolist")
     return isinstance(node, (*_NEW, *_NEW_ALSO)) or (found is not None and made) or copied
 
 
 def _part(thing: Foreign, attribute: str) -> Foreign:
     """An attribute, without running anything for it."""
+    if attribute == "__class__":
+        return type(thing)
     return inspect.getattr_static(thing, attribute, None)
 
 
@@ -344,13 +363,20 @@ def reached(things: Iterable[Foreign]) -> dict[int, Foreign]:
             continue
         found[id(one)] = one
         held: list[Foreign] = []
+        space = getattr(one, "__dict__", None) if _is_own(one) else None
         if isinstance(one, types.FunctionType):
-            held = [one.__defaults__, one.__kwdefaults__, one.__closure__, one.__dict__]
+            held = [
+                one.__defaults__,
+                *(one.__kwdefaults__ or {}).values(),
+                one.__closure__,
+                *one.__dict__.values(),
+            ]
         elif isinstance(one, type):
             held = [*vars(one).values(), *one.__bases__]
         elif isinstance(one, np.ndarray):
             held = [one.base, *(one.ravel().tolist() if one.dtype == object else ())]
         elif _is_own(one) or type(one).__module__ in _HOLDERS:
-            held = gc.get_referents(one)
+            held = [ref for ref in gc.get_referents(one) if ref is not space]
+            held += space.values() if isinstance(space, dict) else ()
         waiting += held
     return found
