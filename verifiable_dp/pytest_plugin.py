@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
-import re
 import shlex
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -17,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from verifiable_dp import pytest_reports as reports
 
 if TYPE_CHECKING:
     from verifiable_dp.api import Target
@@ -113,7 +113,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if folder and not (config.option.collectonly or hasattr(config, "workerinput")):
         from verifiable_dp.record import requested
 
-        requested.remove("--dp-report", Path(config.invocation_params.dir, folder), _OURS)
+        requested.remove("--dp-report", Path(config.invocation_params.dir, folder), reports.OURS)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -161,44 +161,6 @@ def _positive(text: str) -> bool:
 def pytest_configure_node(node: Given) -> None:
     """Tell a worker of pytest-xdist whether all workers run the same tests (``--dist each``)."""
     node.workerinput["verifiable_dp_each"] = node.config.getoption("dist", "no") == "each"
-
-
-def _stem(request: pytest.FixtureRequest) -> str:
-    """Name of a test's files: readable, and no other test's, also where case or punctuation is lost."""
-    nodeid = request.node.nodeid
-    readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", nodeid).strip("-")[:100]
-    mark = hashlib.sha256(nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    worker = getattr(request.config, "workerinput", {})
-    parts = [readable, mark, worker["workerid"] if worker.get("verifiable_dp_each") else ""]
-    return "-".join(part for part in parts if part)
-
-
-def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = None) -> str:
-    """Write record and page into `folder`, or that of ``--dp-report``; the path of the record, if any."""
-    from verifiable_dp.core.files import write_text
-    from verifiable_dp.record.requested import beside
-
-    folder = folder or request.config.getoption("--dp-report")
-    if folder is None:
-        return ""
-    # Tests may change the working directory.
-    place = Path(request.config.invocation_params.dir, folder)
-    stem = _stem(request)
-    saved = len(request.node.stash.setdefault(_COUNT, []))
-    request.node.stash[_COUNT].append(stem)
-    json_path, _ = report.save(place, stem if saved == 0 else f"{stem}-{saved + 1}")
-    asked = report.parsed.provenance.request
-    if asked is not None:  # what `judge` looks for beside a record
-        write_text(beside(json_path), asked.written())
-    try:  # as it is named from where pytest was started, and in another checkout
-        return str(json_path.relative_to(request.config.invocation_params.dir))
-    except ValueError:
-        return str(json_path)
-
-
-def _kept(request: pytest.FixtureRequest, report: Report) -> str:
-    """As `_save`, among the test's temporary files: for failures, so that no other test gets a folder."""
-    return _save(request, report, str(request.getfixturevalue("tmp_path")))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -328,7 +290,6 @@ def _test(request: pytest.FixtureRequest) -> str:
     return shlex.join(["pytest", f"{os.path.relpath(request.node.path, started)}::{own}", *options])
 
 
-_OURS = re.compile(r".+-[0-9a-f]{8}(-gw\d+)?(-\d+)?")  # see `_stem`
 _ANY = ("budget", "seed", "alpha", "detect")
 _SETTINGS = pytest.StashKey[dict[Path, "Campaign | None"]]()  # by the folder of the tests
 _MARKS = {
@@ -337,7 +298,6 @@ _MARKS = {
     "dp_slow": "a long audit or regret check; -m 'not dp_slow' skips it",
 }
 _CALLED = pytest.StashKey[dict[str, bool]]()  # whether a test has called the fixtures that it has
-_COUNT = pytest.StashKey[list[str]]()
 _SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
 _LONGEST, _PHASES = 10, 6  # audits and phases in the summary
 _BUDGETS = ("smoke", "quick", "standard", "thorough")
@@ -453,7 +413,7 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
     ) -> Report:
         import verifiable_dp
         from verifiable_dp import api
-        from verifiable_dp.record import passing, requests, words
+        from verifiable_dp.record import passing, words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
         _check_known(verifiable_dp.audit, "privacy_audit", options)
@@ -466,22 +426,20 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         options["budget"] = options["budget"] or "quick"
         options |= _overridden(request, "seed", "alpha", "detect")
         with contextlib.chdir(folder):
-            # Whoever judges the record later requires it, too.
-            if require != passing.REQUIRED[0] and options.get("request") is None:
-                question = {key: item for key, item in options.items() if key not in api.CONDUCT}
-                options["request"] = requests.requiring(api.ask(target, **question), require)
+            question = {key: item for key, item in options.items() if key not in api.CONDUCT}
+            stem = reports.ask(request, lambda: api.ask(target, **question), options, require)
             report = _timed(
                 request,
                 lambda progress: verifiable_dp.audit(target, progress=progress, **options),
                 options,
                 "verdict",
             )
-        path = _save(request, report)
+        path = reports.save(request, report, stem)
         short = report.decision.ground and report.decision.short_of(require)
         void = expect == "not_refuted" and bool(report.decision.holes)
         if passing.passes(report.verdict, expect) and not short and not void:
             return report
-        again = _again(request, report, target, path or _kept(request, report))
+        again = _again(request, report, target, path or reports.keep(request, report, stem))
         # The summary of pytest shows how this begins.
         found = f"{report.verdict}: {words.interval(report.parsed)}"
         asked = f"the evidence is only {short}, but {require} is required" if short else f"expected {expect}"
@@ -538,6 +496,7 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
 
     def check(target: Target, *, expect: str | None = "consistent", **options: Given) -> Report:
         import verifiable_dp
+        from verifiable_dp import api
         from verifiable_dp.record import passing
 
         _check_expected(expect, "consistent", "contradicted", "vacuous", "inconclusive")
@@ -546,16 +505,18 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
         options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
         options |= _overridden(request, "seed")
         with contextlib.chdir(folder):
+            question = {key: item for key, item in options.items() if key not in (*api.CONDUCT, "workers")}
+            stem = reports.ask(request, lambda: api.ask_regret(target, **question), options)
             report = _timed(
                 request,
                 lambda progress: verifiable_dp.check_regret(target, progress=_announced(progress), **options),
                 options,
                 "regret_verdict",
             )
-        path = _save(request, report)
+        path = reports.save(request, report, stem)
         if passing.passes(report.regret_verdict, expect):
             return report
-        path = path or _kept(request, report)
+        path = path or reports.keep(request, report, stem)
         again = dict.fromkeys([_again(request, report, target, path), _test(request)])
         place = Path(request.config.invocation_params.dir, path)
         failure = _regret_failure(report, expect, path, place, list(again))

@@ -157,9 +157,11 @@ def test_workers_keep_every_record_once(pytester):
 @pytest.mark.slow
 def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
     pytester.makeconftest(
-        "import pytest, verifiable_dp\n"
+        "import pytest, types, verifiable_dp\n"
+        "from verifiable_dp import pytest_plugin\n"
         "class Report:\n"
         "    verdict = 'not_refuted'\n"
+        "    decision = types.SimpleNamespace(holes=(), ground=None)\n"
         "    def save(self, folder, stem):\n"
         "        folder.mkdir(exist_ok=True)\n"
         "        (folder / f'{stem}.json').write_text('{}')\n"
@@ -167,8 +169,9 @@ def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
         "@pytest.fixture(autouse=True)\n"
         "def quick(monkeypatch):\n"
         "    monkeypatch.setattr(verifiable_dp, 'audit', lambda *_, **__: Report(), raising=False)\n"
+        "    monkeypatch.setattr(pytest_plugin, '_check_known', lambda *_: None)\n"
     )
-    test = "def test_it(privacy_audit):\n" + "    privacy_audit(mechanisms.right)\n" * 2
+    test = "def test_it(privacy_audit):\n" + "    privacy_audit(mechanisms.right, epsilon=1.0)\n" * 2
     result = run(pytester, test, "--dp-report", "audits", "--dist", "each", "--tx", "2*popen")
     result.assert_outcomes(passed=2)
     assert len(records(pytester.path / "audits")) == 4
