@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.compat import NOTSET
 
 from verifiable_dp import pytest_reports as reports
 
@@ -119,7 +120,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark tests by the fixture that they use, so ``-m "not regret"`` works without marks in the tests."""
     used = getattr(item, "fixturenames", ())
-    for fixture, mark in (("privacy_audit", "privacy"), ("regret_check", "regret")):
+    for fixture, mark in _FIXTURES.items():
         if fixture in used and item.get_closest_marker(mark) is None:
             item.add_marker(mark)
 
@@ -161,6 +162,17 @@ def _positive(text: str) -> bool:
 def pytest_configure_node(node: Given) -> None:
     """Tell a worker of pytest-xdist whether all workers run the same tests (``--dist each``)."""
     node.workerinput["verifiable_dp_each"] = node.config.getoption("dist", "no") == "each"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test with one of the fixtures and no parameters, which pytest skips, unless you skip it."""
+    case = getattr(item, "callspec", None)
+    empty = case is not None and any(value is NOTSET for value in case.params.values())
+    skipped = empty and any(mark not in case.marks for mark in item.iter_markers("skip"))
+    if empty and not skipped and _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
+        pytest.fail("no parameters: nothing was audited; give some or skip the test", pytrace=False)
+    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -297,6 +309,7 @@ _MARKS = {
     "regret": "checks a claim about regret",
     "dp_slow": "a long audit or regret check; -m 'not dp_slow' skips it",
 }
+_FIXTURES = {"privacy_audit": "privacy", "regret_check": "regret"}
 _CALLED = pytest.StashKey[dict[str, bool]]()  # whether a test has called the fixtures that it has
 _SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
 _LONGEST, _PHASES = 10, 6  # audits and phases in the summary

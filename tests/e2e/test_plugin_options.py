@@ -264,6 +264,36 @@ def test_a_test_that_audits_nothing_fails(pytester):
     assert [line.split(" was ")[0] for line in said] == ["privacy_audit", "regret_check"]
 
 
+@pytest.mark.parametrize("mark", ["skip", "xfail"])
+def test_a_test_without_parameters_fails(pytester, mark):
+    """Whatever pytest makes of it. Controls: it has no fixture of ours, or is skipped."""
+    result = run(
+        pytester,
+        "import pytest\n"
+        "none = pytest.mark.parametrize('file', [])\n"
+        "@none\n"
+        "@pytest.mark.parametrize('other', [1])\n"
+        "def test_none(privacy_audit, file, other):\n"
+        "    pass\n"
+        "@pytest.fixture(params=[])\n"
+        "def made(request):\n"
+        "    pass\n"
+        "def test_fixture(regret_check, made):\n"
+        "    pass\n"
+        "@none\n"
+        "def test_others(file):\n"
+        "    pass\n"
+        "@pytest.mark.skip('not today')\n"
+        "@none\n"
+        "def test_skipped(privacy_audit, file):\n"
+        "    pass\n",
+        *("-o", f"empty_parameter_set_mark={mark}"),
+    )
+    result.assert_outcomes(errors=2, skipped=1 + (mark == "skip"), xfailed=int(mark == "xfail"))
+    said = "no parameters: nothing was audited; give some or skip the test"
+    assert result.stdout.lines.count(said) == 2
+
+
 def test_a_report_folder_that_is_a_file_is_refused_before_any_test(pytester):
     pytester.path.joinpath("audits").write_text("")
     result = run(pytester, "def test_it(privacy_audit):\n    assert False\n", "--dp-report", "audits")
