@@ -167,7 +167,7 @@ def pytest_configure_node(node: Given) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test with one of the fixtures and no parameters, which pytest skips, unless you skip it."""
-    case = getattr(item, "callspec", None)
+    case: Given = getattr(item, "callspec", None)
     empty = case is not None and any(value is NOTSET for value in case.params.values())
     skipped = empty and any(mark not in case.marks for mark in item.iter_markers("skip"))
     if empty and not skipped and _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
@@ -373,9 +373,39 @@ def _listed(
             raise InputError(
                 f"target: no target in pyproject.toml is called {target!r}; did you mean {near[0]!r}?"
             )
-        return target, options, Path(), REQUIRED[0]
+        return target, options, _start(here, target, options), REQUIRED[0]
     named, own = file.arguments(entry)
     return named, {**own, **options}, found.folder, entry.require
+
+
+def _start(here: Path, target: Target, options: JsonDict) -> Path:
+    """Where paths begin that a test in `here` names: the current folder, or its project if that has them.
+
+    Raises
+    ------
+    InputError
+        If both have them: which one is audited would depend on where pytest was started.
+    """
+    from verifiable_dp.campaign import settings
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.targets.process import Exec
+
+    given = [one.rpartition(":")[0] for one in (target, *options.values()) if isinstance(one, str)]
+    modules = [one.replace(".", "/") for one in given if one and not one.endswith(".py")]
+    words = {*filter(None, given), *modules, *(f"{one}.py" for one in modules)}
+    words |= {*target.arguments} if isinstance(target, Exec) else set()
+    if not words:
+        return Path()
+    place = settings.nearest(here)
+    project = place.parent if place else here
+    own, others = ({one for one in words if (start / one).exists()} for start in (project, Path()))
+    if not own > others and any((project / one).resolve() != Path(one).resolve() for one in own & others):
+        both = " and ".join(repr(str(start / min(own & others))) for start in (Path.cwd(), project))
+        raise InputError(
+            f"target: both {both} exist; write the path of yours from the folder in which you start pytest, "
+            "or start in its folder"
+        )
+    return project if own > others else Path()
 
 
 def _check_known(function: Function[Report], fixture: str, options: JsonDict) -> None:
