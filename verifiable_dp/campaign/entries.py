@@ -145,13 +145,18 @@ def _budget(name: str, value: JsonValue) -> str | float:
     return value if isinstance(value, str) else float(value)
 
 
+def is_name(value: JsonValue) -> bool:
+    """Whether an entry can have this name, which is that of its folder."""
+    return isinstance(value, str) and bool(_NAME.fullmatch(value)) and value.lower() not in _TAKEN
+
+
 def _name(name: str, value: JsonValue) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
+    if not is_name(value):
         raise InputError(
             f"{name} must be a folder name made of letters, digits, '.', '_' and '-' that begins with a "
             f"letter or digit and is not {' or '.join(_TAKEN)}, got {value!r}"
         )
-    return value
+    return str(value)
 
 
 def _adjacency(name: str, value: JsonValue) -> str:

@@ -40,10 +40,10 @@ from verifiable_dp import api
 from verifiable_dp.auditing import asking, identity, resume
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.campaign import run as campaign
-from verifiable_dp.campaign.entries import Campaign, Entry, read
+from verifiable_dp.campaign.entries import Campaign, Entry, is_name, read
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, paths, validate
-from verifiable_dp.core.files import checkout, make_folder, remove, write_text
+from verifiable_dp.core.files import check_own_folder, checkout, make_folder, remove, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
 from verifiable_dp.record.model import Record
@@ -127,6 +127,7 @@ def run(
     workers: int = 1,
     resume: bool = False,
     cage: str = "none",
+    replayed: Mapping[str, Report] | None = None,
     progress: Progress = silent,
     say: Progress = silent,
 ) -> Done:
@@ -149,6 +150,8 @@ def run(
         and this package are the same; what was interrupted then goes on after its last step.
     cage
         As `api.audit`, for code of your own.
+    replayed
+        Reports of entries that are not audited: a counterexample still refutes them.
     progress, say
         See `campaign.run`.
 
@@ -167,6 +170,10 @@ def run(
         progress(f"{len(state.reports)} of {len(found.entries)} targets were already finished")
         if unknown:
             progress(campaign.not_vouched(unknown))
+    state.forget_others()
+    for name, report in (replayed or {}).items():
+        save(report, place / name)
+        state.reports[name] = report
     asked = dict[str, RequestEntry | None]()
     for entry in found.entries:
         if entry.name not in state.reports:
@@ -447,10 +454,17 @@ class _State:
         self.reports: dict[str, Report] = {}
         self.failed: dict[str, str] = {}
         self.seen: list[str] = []
-        self.asked = self._asked_before()
+        before = self._before()
+        digests, rows = before.get("asked"), before.get("targets")
+        self.asked = dict(digests) if isinstance(digests, dict) else {}
+        self._rows = {
+            str(row.get("name")): row
+            for row in (rows if isinstance(rows, list) else [])
+            if isinstance(row, dict)
+        }
 
-    def _asked_before(self) -> dict[str, str]:
-        """Digests of the requests that an earlier run made itself, which a new one may replace.
+    def _before(self) -> Json:
+        """What an earlier run has left; nothing if there was none.
 
         Raises
         ------
@@ -466,27 +480,41 @@ class _State:
                 f"out: {str(self._place)!r} has the results of another campaign, {str(other)[:200]!r}; name "
                 "another folder with --out, or remove it"
             )
-        digests = before.get("asked")
-        return dict(digests) if isinstance(digests, dict) else {}
+        return before
 
     def _named(self) -> str:
         """The file of the campaign, by its path in a repository, or by its name where it is in none."""
         path = self._found.path.resolve()
         return path.relative_to(checkout(path.parent) or path.parent).as_posix()
 
+    def forget_others(self) -> None:
+        """Remove what an earlier run asked and answered for entries that the campaign has no more.
+
+        Raises
+        ------
+        InputError
+            If that cannot be done.
+        """
+        for name in {*self.asked, *self._rows} - {*self._keys}:
+            digest, row = self.asked.pop(name, ""), self._rows.get(name, {})
+            path = self._place / name / "request.json"
+            if not is_name(name) or not path.is_file():
+                continue
+            with contextlib.suppress(InputError):
+                digest = digest == requested.read(path).digest and digest
+            if digest or "digest" in row:  # not a request that waits for somebody else's answer
+                check_own_folder("out", path.parent)
+                campaign.forget_steps(path.parent)
+                remove("out", *(path.with_name(one) for one in ("record.json", "record.html", path.name)))
+                with contextlib.suppress(OSError):  # it may hold a signature
+                    path.parent.rmdir()
+
     def recall(self) -> list[str]:
         """Take what an earlier run finished, as far as it holds; what would, had it been made here."""
-        try:
-            rows = read_json(self._place / STATE).get("targets")
-        except InputError:
-            return []
         unknown = list[str]()
-        known = (
-            {row.get("name"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
-        )
         for name, key in self._keys.items():
             path = self._place / name / "record.json"
-            row = known.get(name, {})
+            row = self._rows.get(name, {})
             if not key or row.get("key") != key or not path.with_suffix(".html").is_file():
                 continue
             with contextlib.suppress(InputError):

@@ -121,14 +121,10 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
             if report is not None:
                 replayed[entry.name] = report
                 aside(f"replayed: {entry.name}: its last counterexample still refutes the claim")
-        left = replace(found, entries=tuple(one for one in found.entries if one.name not in replayed))
         how = {"workers": given["workers"], "cage": given["cage"], "progress": progress, "say": aside}
-        for name, report in replayed.items():
-            campaign_file.save(report, _OUT / name)
-        ended = campaign_file.run(left, out=_OUT, **how)
-    reports = {**replayed, **ended.reports}
-    other = _not_pushed(found, reports)
-    reports = {name: report for name, report in reports.items() if name not in other}
+        ended = campaign_file.run(found, out=_OUT, replayed=replayed, **how)
+    other = _not_pushed(found, ended.reports)
+    reports = {name: report for name, report in ended.reports.items() if name not in other}
     failed = {**ended.failed, **other}
     done = replace(ended, reports=reports, failed=failed, excused=found.excused(reports))
     for name, report in done.reports.items():

@@ -1223,5 +1223,30 @@ def test_a_run_asks_anew_and_leaves_no_older_answer(project, monkeypatch):
         file.run(path, out="out")
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_removes_what_its_last_run_left_for_entries_that_are_gone(resume, project, monkeypatch):
+    """Broken variant: `judge` passed the record of last week for a row that was lost in a merge.
+
+    Controls: what is still there; a request that waits; a name that leads elsewhere; what is not ours.
+    """
+    folder = project("")
+    out, row = folder / "out", ASKS.format(name="right")
+    path = write(folder, row + row.replace('"a"', '"gone"'))
+    monkeypatch.setattr(file, "_audited", lambda task: "it failed")
+    file.run(path, out=out)
+    state = json.loads((out / "campaign.json").read_text())
+    for name in ("../x", "kept"):
+        state["asked"][name] = state["asked"]["gone"] if name == "../x" else "sha256:" + "0" * 64
+        shutil.copytree(out / "gone", out / name, dirs_exist_ok=True)
+    (out / "campaign.json").write_text(json.dumps(state))
+    for name in ("a", "gone", "../x", "kept"):
+        (out / name / "record.json").write_text("{}")
+    write(folder, row)
+    file.run(path, out=out, resume=resume)
+    assert not (out / "gone").exists()
+    assert [(out / name / "request.json").is_file() for name in ("a", "../x", "kept")] == [True] * 3
+    assert (folder / "x" / "record.json").is_file()
+
+
 def _refused():
     raise InputError("target: gone")
