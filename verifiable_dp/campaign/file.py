@@ -146,8 +146,8 @@ def run(
         on every machine; it is checked that a target's code is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where you made its record
-        on this machine, it holds, and the entry, its code, the environment variables that the code asks for
-        and this package are the same; what was interrupted then goes on after its last step.
+        on this machine, it holds, and the entry, its cage, its code, the environment variables that the code
+        asks for and this package are the same; what was interrupted then goes on after its last step.
     cage
         As `api.audit`, for code of your own.
     replayed
@@ -164,7 +164,7 @@ def run(
     workers = validate.workers(workers)
     place = Path(out).absolute()
     make_folder("out", place)
-    state = _State(found, place)
+    state = _State(found, place, cage)
     if resume:
         unknown = state.recall()
         progress(f"{len(state.reports)} of {len(found.entries)} targets were already finished")
@@ -425,8 +425,8 @@ def _forgotten(folder: Path) -> Iterator[None]:
 # ---------------------------------------------------------------- what is finished
 
 
-def _key(entry: Entry, folder: Path) -> str:
-    """What a finished entry is known by: itself, its code and this package's; empty if unknown.
+def _key(entry: Entry, folder: Path, cage: str) -> str:
+    """What a finished entry is known by: itself, its code, this package's and its cage; empty if unknown.
 
     So it is of a command: what it reads we do not hear.
     """
@@ -441,16 +441,16 @@ def _key(entry: Entry, folder: Path) -> str:
             code = identity.digest(*_files_of(entry, folder))
         if not code:
             return ""
-    whole = json.dumps([asdict(entry), code, engine.code_digest()], sort_keys=True, default=str)
+    whole = json.dumps([asdict(entry), code, engine.code_digest(), cage], sort_keys=True, default=str)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
 class _State:
     """What of a campaign is done; kept in the file `STATE`."""
 
-    def __init__(self, found: Campaign, place: Path) -> None:
+    def __init__(self, found: Campaign, place: Path, cage: str) -> None:
         self._found, self._place = found, place
-        self._keys = {entry.name: _key(entry, found.folder) for entry in found.entries}
+        self._keys = {entry.name: _key(entry, found.folder, cage) for entry in found.entries}
         self.reports: dict[str, Report] = {}
         self.failed: dict[str, str] = {}
         self.seen: list[str] = []

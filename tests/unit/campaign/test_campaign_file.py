@@ -20,6 +20,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api, pytest_plugin
+from verifiable_dp.api import isolation
 from verifiable_dp.auditing import identity
 from verifiable_dp.campaign import baseline, entries, examples, file, settings
 from verifiable_dp.campaign import file as campaign_file
@@ -36,6 +37,7 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.render.findings import FindingCode, findings
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
+from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.opened import ABSENT
 
 DOCS = Path(__file__).parents[3] / "docs" / "campaigns.md"
@@ -408,10 +410,30 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
 
 def test_resume_looks_at_what_lies_beside_the_code(folder):
     entry = entries.read(write(folder, BASE)).entries[0]
-    before = campaign_file._key(entry, folder)
-    assert before == campaign_file._key(entry, folder)
+    before = campaign_file._key(entry, folder, "none")
+    assert before == campaign_file._key(entry, folder, "none")
     (folder / "helper.py").write_text("SCALE = 2\n")
-    assert campaign_file._key(entry, folder) != before
+    assert campaign_file._key(entry, folder, "none") != before
+
+
+def test_what_was_made_in_another_cage_is_not_resumed(small, tmp_path, monkeypatch):
+    """Neither records nor steps. Broken variant: --cage required kept a record that was made without one."""
+    reports, made = small[1].reports, []
+    monkeypatch.setattr(
+        campaign_file, "_audited", lambda task: made.append(task.cage) or reports[task.entry.name]
+    )
+    path = write(tmp_path, SMALL)
+    for resume, cage in ((False, "none"), (True, "none"), (True, "required")):
+        campaign_file.run(path, out=tmp_path / "out", resume=resume, cage=cage)
+    assert made == ["none", "none", "required", "required"]
+    asked = []
+    request = types.SimpleNamespace(target=len, name="len", asked=dict, progress=print)
+    monkeypatch.setattr(isolation, "replace", lambda given, **_: given)
+    monkeypatch.setattr(isolation.identity, "of", lambda *_, **more: asked.append(more))
+    monkeypatch.setattr(isolation.resume, "at", lambda _, of, *more: contextlib.nullcontext(of()))
+    for policy in ("none", "best"):
+        isolation.timed_draft(request, lambda _: {}, None, Caged(policy))
+    assert asked == [{"cage": "none"}, {"cage": "best"}]
 
 
 # ---------------------------------------------------------------- report --resume
