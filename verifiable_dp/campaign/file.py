@@ -56,6 +56,7 @@ from verifiable_dp.targets import variables
 from verifiable_dp.targets.process import Exec
 
 STATE = "campaign.json"
+_UNREAD = "unread"  # its key for why the campaign could not be read
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,8 @@ def run(
     InputError
         If the file is unusable, or the folder cannot be written or has the results of another campaign.
     """
-    found = given if isinstance(given, Campaign) else read(given)
+    with noted(out):
+        found = given if isinstance(given, Campaign) else read(given)
     workers = validate.workers(workers)
     place = Path(out).absolute()
     make_folder("out", place)
@@ -273,6 +275,28 @@ def ask(given: Campaign | str | Path, *, out: str | Path = "campaign") -> dict[P
     return {
         Path(out, entry.name, "request.json"): _written(entry, found.folder, place) for entry in found.entries
     }
+
+
+@contextlib.contextmanager
+def noted(out: str | Path) -> Iterator[None]:
+    """Note in `out`, if that has results, that the campaign could not be read: `judge` then refuses them."""
+    try:
+        yield
+    except InputError as error:
+        place = Path(out, STATE)
+        with contextlib.suppress(InputError):
+            if place.is_file():
+                state = {**read_json(place), _UNREAD: str(error)}
+                write_text(place, json.dumps(state, indent=1, ensure_ascii=False) + "\n")
+        raise
+
+
+def unread(folder: Path) -> str:
+    """Why the last run could not read the campaign whose results are in a folder; empty if it could."""
+    try:
+        return str(read_json(folder / STATE).get(_UNREAD, ""))
+    except InputError:
+        return ""
 
 
 class _UnansweredError(InputError):

@@ -95,7 +95,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     from verifiable_dp.core.files import make_ignored_folder
     from verifiable_dp.core.validate import InputError
 
-    place = settings.nearest(Path.cwd())
+    with campaign_file.noted(_OUT):
+        place = settings.nearest(Path.cwd())
     if place is None:
         raise InputError(
             f"target: give TARGET or --exec COMMAND, or list targets in {settings.FILE}: "
@@ -107,7 +108,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
                 f"{name} needs a TARGET; for the targets in {settings.FILE}, set {name} in that file, for "
                 f"one target or in [tool.{settings.TABLE}.defaults]"
             )
-    found = entries.read(place, given["require"])
+    with campaign_file.noted(_OUT):
+        found = entries.read(place, given["require"])
     if given["write_baseline"] and found.baseline is None:
         raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
     aside(f"settings: {place}")

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import verifiable_dp as vdp
+from tests import commands
 from verifiable_dp import api, pytest_plugin
 from verifiable_dp.api import isolation
 from verifiable_dp.auditing import identity
@@ -1295,6 +1296,31 @@ def test_a_run_removes_what_its_last_run_left_for_entries_that_are_gone(resume, 
     assert not (out / "gone").exists()
     assert [(out / name / "request.json").is_file() for name in ("a", "../x", "kept")] == [True] * 3
     assert (folder / "x" / "record.json").is_file()
+
+
+@pytest.mark.parametrize("command", ["audit", "campaign", "api"])
+def test_answers_of_a_campaign_that_cannot_be_read_are_not_judged(command, project, monkeypatch):
+    """Broken variant: `judge` passed last week's records. Control: the next run that reads it judges anew."""
+    out = Path("audit-reports")
+    project(ROW.format(name="right", more=""))
+    monkeypatch.setattr(file, "_audited", lambda task: "it failed")
+
+    def ran():
+        if command == "api":
+            return file.run("pyproject.toml", out=out)
+        words = ["audit"] if command == "audit" else ["campaign", "pyproject.toml", "--out", str(out)]
+        return commands.run(Path.cwd(), *words)
+
+    ran()
+    project(ROW.format(name="right", more="horizons = 3"))
+    with contextlib.suppress(InputError):
+        ran()
+    (line,) = (one for one in judge(out).failed if one.startswith("campaign.json: "))
+    assert "could not read its file: pyproject.toml: " in line
+    assert "'horizons' is unknown" in line
+    project(ROW.format(name="right", more=""))
+    ran()
+    assert not any(one.startswith("campaign.json: ") for one in judge(out).failed)
 
 
 def _refused():
