@@ -110,11 +110,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Remove what an earlier run left in ``--dp-report``: a test that fails, or is gone, leaves no answer."""
-    config, folder = session.config, session.config.getoption("--dp-report")
-    if folder and not (config.option.collectonly or hasattr(config, "workerinput")):
-        from verifiable_dp.record import requested
+    config = session.config
+    if not (config.option.collectonly or hasattr(config, "workerinput")):
+        reports.clear(config)
 
-        requested.remove("--dp-report", Path(config.invocation_params.dir, folder), reports.OURS)
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note for `judge` which tests are to audit something: it knows those that never run, too."""
+    for item in [] if session.config.option.collectonly else session.items:
+        if _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
+            reports.note(session.config, item.nodeid)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -191,6 +196,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the time that audits took to their test's report, which pytest-xdist sends to the main process."""
     report = yield
+    if report.skipped or (call.when == "call" and report.passed):
+        reports.settle(item.config, item.nodeid)
     if call.when == "call" and _SPENT in item.stash:
         vars(report)["dp_audits"] = item.stash[_SPENT]
     return report
@@ -359,6 +366,7 @@ def _listed(
     from verifiable_dp.campaign import entries, file, settings
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.passing import REQUIRED
+    from verifiable_dp.targets.process import Exec
 
     known, here = request.config.stash.setdefault(_SETTINGS, {}), request.node.path.parent
     if isinstance(target, str) and here not in known:
@@ -373,39 +381,11 @@ def _listed(
             raise InputError(
                 f"target: no target in pyproject.toml is called {target!r}; did you mean {near[0]!r}?"
             )
-        return target, options, _start(here, target, options), REQUIRED[0]
+        texts = [one for one in (target, *options.values()) if isinstance(one, str)]
+        files = target.arguments if isinstance(target, Exec) else []
+        return target, options, settings.start(here, texts, files), REQUIRED[0]
     named, own = file.arguments(entry)
     return named, {**own, **options}, found.folder, entry.require
-
-
-def _start(here: Path, target: Target, options: JsonDict) -> Path:
-    """Where paths begin that a test in `here` names: the current folder, or its project if that has them.
-
-    Raises
-    ------
-    InputError
-        If both have them: which one is audited would depend on where pytest was started.
-    """
-    from verifiable_dp.campaign import settings
-    from verifiable_dp.core.validate import InputError
-    from verifiable_dp.targets.process import Exec
-
-    given = [one.rpartition(":")[0] for one in (target, *options.values()) if isinstance(one, str)]
-    modules = [one.replace(".", "/") for one in given if one and not one.endswith(".py")]
-    words = {*filter(None, given), *modules, *(f"{one}.py" for one in modules)}
-    words |= {*target.arguments} if isinstance(target, Exec) else set()
-    if not words:
-        return Path()
-    place = settings.nearest(here)
-    project = place.parent if place else here
-    own, others = ({one for one in words if (start / one).exists()} for start in (project, Path()))
-    if not own > others and any((project / one).resolve() != Path(one).resolve() for one in own & others):
-        both = " and ".join(repr(str(start / min(own & others))) for start in (Path.cwd(), project))
-        raise InputError(
-            f"target: both {both} exist; write the path of yours from the folder in which you start pytest, "
-            "or start in its folder"
-        )
-    return project if own > others else Path()
 
 
 def _check_known(function: Function[Report], fixture: str, options: JsonDict) -> None:
@@ -506,6 +486,7 @@ def _brief(request: pytest.FixtureRequest, fixture: str, check: Function[Report]
     def checked(*args: Given, **options: Given) -> Report:
         __tracebackhide__ = True
         called[fixture] = True
+        reports.note(request.config, request.node.nodeid)
         try:
             return check(*args, **options)
         except Exception as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from verifiable_dp.report import Report
 
 OURS = re.compile(r".+-[0-9a-f]{8}(-gw\d+)?(-\d+)?")  # names of records, see `stem`
+_NOTE = "not-audited.txt"  # as `campaign.judge.REASONS`
 _COUNT = pytest.StashKey[int]()  # audits that a test has begun
 
 
@@ -35,6 +36,37 @@ def folder(config: pytest.Config) -> Path | None:
     """The folder of ``--dp-report``, wherever tests change the working directory to; None without one."""
     given = config.getoption("--dp-report")
     return None if given is None else Path(config.invocation_params.dir, given)
+
+
+def _note(config: pytest.Config, nodeid: str) -> Path | None:
+    place = folder(config)
+    return None if place is None else place / f"{stem(config, nodeid)}.{_NOTE}"
+
+
+def note(config: pytest.Config, nodeid: str) -> None:
+    """Note for `judge`, in ``--dp-report``, that nothing was asked in a test yet."""
+    if (path := _note(config, nodeid)) is not None:
+        from verifiable_dp.core.files import make_folder, write_text
+
+        make_folder("--dp-report", path.parent)
+        write_text(path, f"{nodeid}\tit has not audited its target; see what pytest says of this test\n")
+
+
+def settle(config: pytest.Config, nodeid: str) -> None:
+    """Remove the note about a test."""
+    if (path := _note(config, nodeid)) is not None:
+        path.unlink(missing_ok=True)
+
+
+def clear(config: pytest.Config) -> None:
+    """Remove what an earlier run left in ``--dp-report``."""
+    if (place := folder(config)) is not None:
+        from verifiable_dp.core import files
+        from verifiable_dp.record import requested
+
+        requested.remove("--dp-report", place, OURS)
+        notes = (path for path in place.glob(f"*.{_NOTE}") if OURS.fullmatch(path.name[: -len(_NOTE) - 1]))
+        files.remove("--dp-report", *notes)
 
 
 def ask(
@@ -60,6 +92,7 @@ def ask(
     if place is not None:
         make_folder("--dp-report", place)
         write_text(requested.beside(place / f"{name}.json"), options["request"].written())
+        settle(request.config, request.node.nodeid)
     return name
 
 

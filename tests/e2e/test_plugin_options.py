@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 import verifiable_dp as vdp
+from verifiable_dp import pytest_plugin
 from verifiable_dp.auditing.request import Settings
+from verifiable_dp.campaign.judge import judge
 from verifiable_dp.cli import main
 from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record.requested import beside, is_request
@@ -235,6 +237,43 @@ def test_a_verdict_that_there_is_not_is_refused_before_the_audit(pytester):
     result.assert_outcomes(failed=1)
     said = "expect must be one of not_refuted, refuted, inconclusive or None, got 'private'"
     result.stdout.fnmatch_lines([f"*{said}"])
+
+
+def test_judge_knows_tests_that_have_audited_nothing(pytester, monkeypatch):
+    """Broken variant: the records of the others passed. Controls: what is skipped, or asked for."""
+    decision = SimpleNamespace(holes=(), ground=None)
+    done = SimpleNamespace(verdict="not_refuted", decision=decision, save=lambda place, name: (place, None))
+    monkeypatch.setattr(vdp, "audit", lambda *_, **__: done, raising=False)
+    monkeypatch.setattr(pytest_plugin, "_check_known", lambda *_: None)
+    test = (
+        "import pytest\n"
+        "def test_asked(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0)\n"
+        "    assert False\n"
+        "def test_caught(privacy_audit):\n"
+        "    with pytest.raises(ValueError):\n"
+        "        privacy_audit(mechanisms.right, epsilon=-1.0)\n"
+        "def test_skipped(privacy_audit):\n"
+        "    pytest.skip('not today')\n"
+        "def test_gone(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0)\n"
+        "    privacy_audit('gone.py:release', epsilon=1.0)\n"
+        "def test_broken():\n"
+        "    assert False\n"
+        "def test_never_run(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0)\n"
+    )
+    options = ("--dp-report", "audits", "--maxfail", "3")
+    run(pytester, test, *options).assert_outcomes(passed=1, skipped=1, failed=3)
+    asked = [path.name for path in (pytester.path / "audits").iterdir() if is_request(path)]
+    assert sorted(name[:-22] for name in asked) == ["test_it.py-test_asked", "test_it.py-test_gone"]
+    noted = [line for line in judge(pytester.path / "audits").failed if "it has not audited" in line]
+    assert [line.partition(": ")[0] for line in noted] == [
+        "test_it.py::test_gone",
+        "test_it.py::test_never_run",
+    ]
+    run(pytester, "def test_it():\n    pass\n", *options).assert_outcomes(passed=1)
+    assert not [*(pytester.path / "audits").iterdir()]
 
 
 def test_a_test_that_audits_nothing_fails(pytester):

@@ -261,12 +261,13 @@ def _line(what: str, why: str = _NONE) -> str:
 
 
 def _reasons(folder: Path) -> dict[str, list[str]]:
-    """Why targets have no record, as far as it was noted."""
-    if not (folder / REASONS).is_file() or (folder / REASONS).is_symlink():
-        return {}
+    """Why targets have no record, as far as it was noted, for all targets or for the test of one."""
     found = dict[str, list[str]]()
-    for line in files.content("reasons", folder / REASONS, _LARGEST).decode("utf-8", "replace").splitlines():
-        what, tab, why = line.partition("\t")
-        if tab:
-            found.setdefault(what, []).append(why)
+    for path in sorted(folder.glob(f"*{REASONS}")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        for line in files.content("reasons", path, _LARGEST).decode("utf-8", "replace").splitlines():
+            what, tab, why = line.partition("\t")
+            if tab:
+                found.setdefault(what, []).append(why)
     return found

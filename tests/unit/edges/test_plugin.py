@@ -258,6 +258,7 @@ def test_a_failure_names_the_record_that_was_saved_or_keeps_one(fixture, kept):
         mock.patch.object(plugin, "_check_known"),
         mock.patch.object(plugin, "_regret_failure", lambda *given: told.append(given) or "failure"),
         mock.patch.object(files, "ask", return_value="stem"),
+        mock.patch.object(files, "note"),
         mock.patch.object(files, "keep", return_value="kept.json"),
         pytest.raises(pytest.fail.Exception),
     ):
