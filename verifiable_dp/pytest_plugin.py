@@ -152,6 +152,8 @@ def _check_options(config: pytest.Config) -> None:
     if detect is not None and not 1 < detect < float("inf"):
         raise pytest.UsageError(f"--dp-detect must be finite and greater than 1, got {detect:g}")
     folder = config.getoption("--dp-report")
+    if folder == "":
+        raise pytest.UsageError("--dp-report must be a folder, got ''")
     if folder is not None and Path(config.invocation_params.dir, folder).is_file():
         raise pytest.UsageError(f"--dp-report must be a folder, got the file {folder!r}")
 

@@ -296,7 +296,7 @@ def test_a_failure_says_once_how_to_run_it_again(summary):
         ("seed", (None, 0, 7), (-1,)),
         ("alpha", (None, 0.01, 0.99), (0.0, 1.0, -0.5, float("nan"))),
         ("detect", (None, 1.01, 100.0), (1.0, 0.5, float("inf"), float("nan"))),
-        ("report", (None, "folder-that-is-not-there"), ()),
+        ("report", (None, "folder-that-is-not-there"), ("",)),
     ],
 )
 def test_options_are_checked_before_any_test_runs(option, taken, refused):
