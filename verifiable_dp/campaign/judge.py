@@ -204,7 +204,7 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
 
 
 _DIGEST = "sha256:"
-_OLD = "these answers are of an earlier run, because the last one could not read its file"
+_OLD = "these answers are old; run again, because the last run could not read its file"
 _NONE = "it has no valid record"
 _NONE_OF_IT = f"{_NONE} of this kind, but one of the other kind; audit it, or change --check"
 
