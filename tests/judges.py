@@ -368,8 +368,6 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "_check_options",
             "_positive",
             "pytest_configure_node",
-            "_stem",
-            "_save",
             "pytest_terminal_summary",
             "_announced",
             "_Phases.__call__",
@@ -390,6 +388,7 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "_regret_failure",
         ),
     ),
+    ("plugin", "verifiable_dp.pytest_reports", ("stem", "ask", "save")),
     (
         "gates",
         "verifiable_dp.campaign.origin",

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
-import re
 import shlex
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -17,6 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.compat import NOTSET
+
+from verifiable_dp import pytest_reports as reports
 
 if TYPE_CHECKING:
     from verifiable_dp.api import Target
@@ -109,17 +110,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Remove what an earlier run left in ``--dp-report``: a test that fails, or is gone, leaves no answer."""
-    config, folder = session.config, session.config.getoption("--dp-report")
-    if folder and not (config.option.collectonly or hasattr(config, "workerinput")):
-        from verifiable_dp.record import requested
+    config = session.config
+    if not (config.option.collectonly or hasattr(config, "workerinput")):
+        reports.clear(config)
 
-        requested.remove("--dp-report", Path(config.invocation_params.dir, folder), _OURS)
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note for `judge` which tests are to audit something: it knows those that never run, too."""
+    for item in [] if session.config.option.collectonly else session.items:
+        if _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
+            reports.note(session.config, item.nodeid)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark tests by the fixture that they use, so ``-m "not regret"`` works without marks in the tests."""
     used = getattr(item, "fixturenames", ())
-    for fixture, mark in (("privacy_audit", "privacy"), ("regret_check", "regret")):
+    for fixture, mark in _FIXTURES.items():
         if fixture in used and item.get_closest_marker(mark) is None:
             item.add_marker(mark)
 
@@ -147,7 +153,7 @@ def _check_options(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--dp-detect must be finite and greater than 1, got {detect:g}")
     folder = config.getoption("--dp-report")
     if folder == "":
-        raise pytest.UsageError("--dp-report must not be empty; name a folder, or leave the option out")
+        raise pytest.UsageError("--dp-report must be a folder, got ''")
     if folder is not None and Path(config.invocation_params.dir, folder).is_file():
         raise pytest.UsageError(f"--dp-report must be a folder, got the file {folder!r}")
 
@@ -165,42 +171,15 @@ def pytest_configure_node(node: Given) -> None:
     node.workerinput["verifiable_dp_each"] = node.config.getoption("dist", "no") == "each"
 
 
-def _stem(request: pytest.FixtureRequest) -> str:
-    """Name of a test's files: readable, and no other test's, also where case or punctuation is lost."""
-    nodeid = request.node.nodeid
-    readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", nodeid).strip("-")[:100]
-    mark = hashlib.sha256(nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    worker = getattr(request.config, "workerinput", {})
-    parts = [readable, mark, worker["workerid"] if worker.get("verifiable_dp_each") else ""]
-    return "-".join(part for part in parts if part)
-
-
-def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = None) -> str:
-    """Write record and page into `folder`, or that of ``--dp-report``; the path of the record, if any."""
-    from verifiable_dp.core.files import write_text
-    from verifiable_dp.record.requested import beside
-
-    folder = folder or request.config.getoption("--dp-report")
-    if folder is None:
-        return ""
-    # Tests may change the working directory.
-    place = Path(request.config.invocation_params.dir, folder)
-    stem = _stem(request)
-    saved = len(request.node.stash.setdefault(_COUNT, []))
-    request.node.stash[_COUNT].append(stem)
-    json_path, _ = report.save(place, stem if saved == 0 else f"{stem}-{saved + 1}")
-    asked = report.parsed.provenance.request
-    if asked is not None:  # what `judge` looks for beside a record
-        write_text(beside(json_path), asked.written())
-    try:  # as it is named from where pytest was started, and in another checkout
-        return str(json_path.relative_to(request.config.invocation_params.dir))
-    except ValueError:
-        return str(json_path)
-
-
-def _kept(request: pytest.FixtureRequest, report: Report) -> str:
-    """As `_save`, among the test's temporary files: for failures, so that no other test gets a folder."""
-    return _save(request, report, str(request.getfixturevalue("tmp_path")))
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test with one of the fixtures and no parameters, which pytest skips, unless you skip it."""
+    case: Given = getattr(item, "callspec", None)
+    empty = case is not None and any(value is NOTSET for value in case.params.values())
+    skipped = empty and any(mark not in case.marks for mark in item.iter_markers("skip"))
+    if empty and not skipped and _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
+        pytest.fail("no parameters: nothing was audited; give some or skip the test", pytrace=False)
+    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -221,6 +200,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the time that audits took to their test's report, which pytest-xdist sends to the main process."""
     report = yield
+    if report.skipped or (call.when == "call" and report.passed):
+        reports.settle(item.config, item.nodeid)
     if call.when == "call" and _SPENT in item.stash:
         vars(report)["dp_audits"] = item.stash[_SPENT]
     return report
@@ -332,7 +313,6 @@ def _test(request: pytest.FixtureRequest) -> str:
     return shlex.join(["pytest", f"{os.path.relpath(request.node.path, started)}::{own}", *options])
 
 
-_OURS = re.compile(r".+-[0-9a-f]{8}(-gw\d+)?(-\d+)?")  # see `_stem`
 _ANY = ("budget", "seed", "alpha", "detect")
 _SETTINGS = pytest.StashKey[dict[Path, "Campaign | None"]]()  # by the folder of the tests
 _MARKS = {
@@ -340,8 +320,8 @@ _MARKS = {
     "regret": "checks a claim about regret",
     "dp_slow": "a long audit or regret check; -m 'not dp_slow' skips it",
 }
+_FIXTURES = {"privacy_audit": "privacy", "regret_check": "regret"}
 _CALLED = pytest.StashKey[dict[str, bool]]()  # whether a test has called the fixtures that it has
-_COUNT = pytest.StashKey[list[str]]()
 _SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
 _LONGEST, _PHASES = 10, 6  # audits and phases in the summary
 _BUDGETS = ("smoke", "quick", "standard", "thorough")
@@ -392,6 +372,7 @@ def _listed(
     from verifiable_dp.campaign import entries, file, settings
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.passing import REQUIRED
+    from verifiable_dp.targets.process import Exec
 
     known, here = request.config.stash.setdefault(_SETTINGS, {}), request.node.path.parent
     if isinstance(target, str) and here not in known:
@@ -406,7 +387,9 @@ def _listed(
             raise InputError(
                 f"target: no target in pyproject.toml is called {target!r}; did you mean {near[0]!r}?"
             )
-        return target, options, Path(), REQUIRED[0]
+        texts = [one for one in (target, *options.values()) if isinstance(one, str)]
+        files = target.arguments if isinstance(target, Exec) else []
+        return target, options, settings.start(here, texts, files), REQUIRED[0]
     named, own = file.arguments(entry)
     return named, {**own, **options}, found.folder, entry.require
 
@@ -452,7 +435,7 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         import verifiable_dp
         from verifiable_dp import api
         from verifiable_dp.core import validate
-        from verifiable_dp.record import passing, requests, words
+        from verifiable_dp.record import passing, words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
         _check_known(verifiable_dp.audit, "privacy_audit", options)
@@ -465,22 +448,20 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         options["budget"] = options["budget"] or "quick"
         options |= _overridden(request, "seed", "alpha", "detect")
         with contextlib.chdir(folder):
-            # Whoever judges the record later requires it, too.
-            if require != passing.REQUIRED[0] and options.get("request") is None:
-                question = {key: item for key, item in options.items() if key not in api.CONDUCT}
-                options["request"] = requests.requiring(api.ask(target, **question), require)
+            question = {key: item for key, item in options.items() if key not in api.CONDUCT}
+            stem = reports.ask(request, lambda: api.ask(target, **question), options, require)
             report = _timed(
                 request,
                 lambda progress: verifiable_dp.audit(target, progress=progress, **options),
                 options,
                 "verdict",
             )
-        path = _save(request, report)
+        path = reports.save(request, report, stem)
         short = report.decision.ground and report.decision.short_of(require)
         void = expect == "not_refuted" and bool(report.decision.holes)
         if passing.passes(report.verdict, expect) and not short and not void:
             return report
-        again = _again(request, report, target, path or _kept(request, report))
+        again = _again(request, report, target, path or reports.keep(request, report, stem))
         # The summary of pytest shows how this begins.
         found = f"{report.verdict}: {words.interval(report.parsed)}"
         asked = f"the evidence is only {short}, but {require} is required" if short else f"expected {expect}"
@@ -504,6 +485,7 @@ def _brief(request: pytest.FixtureRequest, fixture: str, check: Function[Report]
     def checked(*args: Given, **options: Given) -> Report:
         __tracebackhide__ = True
         called[fixture] = True
+        reports.note(request.config, request.node.nodeid)
         try:
             return check(*args, **options)
         except Exception as error:
@@ -537,6 +519,7 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
 
     def check(target: Target, *, expect: str | None = "consistent", **options: Given) -> Report:
         import verifiable_dp
+        from verifiable_dp import api
         from verifiable_dp.record import passing
 
         _check_expected(expect, "consistent", "contradicted", "vacuous", "inconclusive")
@@ -545,16 +528,18 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
         options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
         options |= _overridden(request, "seed")
         with contextlib.chdir(folder):
+            question = {key: item for key, item in options.items() if key not in (*api.CONDUCT, "workers")}
+            stem = reports.ask(request, lambda: api.ask_regret(target, **question), options)
             report = _timed(
                 request,
                 lambda progress: verifiable_dp.check_regret(target, progress=_announced(progress), **options),
                 options,
                 "regret_verdict",
             )
-        path = _save(request, report)
+        path = reports.save(request, report, stem)
         if passing.passes(report.regret_verdict, expect):
             return report
-        path = path or _kept(request, report)
+        path = path or reports.keep(request, report, stem)
         again = dict.fromkeys([_again(request, report, target, path), _test(request)])
         place = Path(request.config.invocation_params.dir, path)
         failure = _regret_failure(report, expect, path, place, list(again))

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 import verifiable_dp as vdp
+from verifiable_dp import pytest_plugin
 from verifiable_dp.auditing.request import Settings
+from verifiable_dp.campaign.judge import judge
 from verifiable_dp.cli import main
 from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record.requested import beside, is_request
@@ -157,9 +159,11 @@ def test_workers_keep_every_record_once(pytester):
 @pytest.mark.slow
 def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
     pytester.makeconftest(
-        "import pytest, verifiable_dp\n"
+        "import pytest, types, verifiable_dp\n"
+        "from verifiable_dp import pytest_plugin\n"
         "class Report:\n"
         "    verdict = 'not_refuted'\n"
+        "    decision = types.SimpleNamespace(holes=(), ground=None)\n"
         "    def save(self, folder, stem):\n"
         "        folder.mkdir(exist_ok=True)\n"
         "        (folder / f'{stem}.json').write_text('{}')\n"
@@ -167,8 +171,9 @@ def test_workers_that_run_the_same_tests_keep_their_own_records(pytester):
         "@pytest.fixture(autouse=True)\n"
         "def quick(monkeypatch):\n"
         "    monkeypatch.setattr(verifiable_dp, 'audit', lambda *_, **__: Report(), raising=False)\n"
+        "    monkeypatch.setattr(pytest_plugin, '_check_known', lambda *_: None)\n"
     )
-    test = "def test_it(privacy_audit):\n" + "    privacy_audit(mechanisms.right)\n" * 2
+    test = "def test_it(privacy_audit):\n" + "    privacy_audit(mechanisms.right, epsilon=1.0)\n" * 2
     result = run(pytester, test, "--dp-report", "audits", "--dist", "each", "--tx", "2*popen")
     result.assert_outcomes(passed=2)
     assert len(records(pytester.path / "audits")) == 4
@@ -234,6 +239,43 @@ def test_a_verdict_that_there_is_not_is_refused_before_the_audit(pytester):
     result.stdout.fnmatch_lines([f"*{said}"])
 
 
+def test_judge_knows_tests_that_have_audited_nothing(pytester, monkeypatch):
+    """Broken variant: the records of the others passed. Controls: what is skipped, or asked for."""
+    decision = SimpleNamespace(holes=(), ground=None)
+    done = SimpleNamespace(verdict="not_refuted", decision=decision, save=lambda place, name: (place, None))
+    monkeypatch.setattr(vdp, "audit", lambda *_, **__: done, raising=False)
+    monkeypatch.setattr(pytest_plugin, "_check_known", lambda *_: None)
+    test = (
+        "import pytest\n"
+        "def test_asked(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0)\n"
+        "    assert False\n"
+        "def test_caught(privacy_audit):\n"
+        "    with pytest.raises(ValueError):\n"
+        "        privacy_audit(mechanisms.right, epsilon=-1.0)\n"
+        "def test_skipped(privacy_audit):\n"
+        "    pytest.skip('not today')\n"
+        "def test_gone(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0)\n"
+        "    privacy_audit('gone.py:release', epsilon=1.0)\n"
+        "def test_broken():\n"
+        "    assert False\n"
+        "def test_never_run(privacy_audit):\n"
+        "    privacy_audit(mechanisms.right, epsilon=1.0)\n"
+    )
+    options = ("--dp-report", "audits", "--maxfail", "3")
+    run(pytester, test, *options).assert_outcomes(passed=1, skipped=1, failed=3)
+    asked = [path.name for path in (pytester.path / "audits").iterdir() if is_request(path)]
+    assert sorted(name[:-22] for name in asked) == ["test_it.py-test_asked", "test_it.py-test_gone"]
+    noted = [line for line in judge(pytester.path / "audits").failed if "it has not audited" in line]
+    assert [line.partition(": ")[0] for line in noted] == [
+        "test_it.py::test_gone",
+        "test_it.py::test_never_run",
+    ]
+    run(pytester, "def test_it():\n    pass\n", *options).assert_outcomes(passed=1)
+    assert not [*(pytester.path / "audits").iterdir()]
+
+
 def test_a_test_that_audits_nothing_fails(pytester):
     """Unless it is skipped, or fails itself. Control: a call counts, whatever comes of it."""
     result = run(
@@ -259,6 +301,36 @@ def test_a_test_that_audits_nothing_fails(pytester):
         line for line in lines if "was never called, so nothing was audited" in line and "FAILED" not in line
     ]
     assert [line.split(" was ")[0] for line in said] == ["privacy_audit", "regret_check"]
+
+
+@pytest.mark.parametrize("mark", ["skip", "xfail"])
+def test_a_test_without_parameters_fails(pytester, mark):
+    """Whatever pytest makes of it. Controls: it has no fixture of ours, or is skipped."""
+    result = run(
+        pytester,
+        "import pytest\n"
+        "none = pytest.mark.parametrize('file', [])\n"
+        "@none\n"
+        "@pytest.mark.parametrize('other', [1])\n"
+        "def test_none(privacy_audit, file, other):\n"
+        "    pass\n"
+        "@pytest.fixture(params=[])\n"
+        "def made(request):\n"
+        "    pass\n"
+        "def test_fixture(regret_check, made):\n"
+        "    pass\n"
+        "@none\n"
+        "def test_others(file):\n"
+        "    pass\n"
+        "@pytest.mark.skip('not today')\n"
+        "@none\n"
+        "def test_skipped(privacy_audit, file):\n"
+        "    pass\n",
+        *("-o", f"empty_parameter_set_mark={mark}"),
+    )
+    result.assert_outcomes(errors=2, skipped=1 + (mark == "skip"), xfailed=int(mark == "xfail"))
+    said = "no parameters: nothing was audited; give some or skip the test"
+    assert result.stdout.lines.count(said) == 2
 
 
 def test_a_report_folder_that_is_a_file_is_refused_before_any_test(pytester):

@@ -48,7 +48,8 @@ def timed_draft(
     stages = engine.Stages(request.progress)
 
     def of() -> Json:
-        return identity.of(request.target, request.name, **request.asked(), **more)
+        cage = {} if caged is None else {"cage": caged.policy}
+        return identity.of(request.target, request.name, **request.asked(), **cage, **more)
 
     read = opened.here() if caged is None else (caged.root, caged.opened)
     with stages.heard(), resume.at(checkpoint, of, request.progress, *read) as earlier:

@@ -145,13 +145,18 @@ def _budget(name: str, value: JsonValue) -> str | float:
     return value if isinstance(value, str) else float(value)
 
 
+def is_name(value: JsonValue) -> bool:
+    """Whether an entry can have this name, which is that of its folder."""
+    return isinstance(value, str) and bool(_NAME.fullmatch(value)) and value.lower() not in _TAKEN
+
+
 def _name(name: str, value: JsonValue) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
+    if not is_name(value):
         raise InputError(
             f"{name} must be a folder name made of letters, digits, '.', '_' and '-' that begins with a "
             f"letter or digit and is not {' or '.join(_TAKEN)}, got {value!r}"
         )
-    return value
+    return str(value)
 
 
 def _adjacency(name: str, value: JsonValue) -> str:
@@ -259,6 +264,7 @@ _COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
 _WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}
 _CLAIMED = ("n_arms", "horizon", "parameters", "contexts", "budget", "seed")  # options of `api.check_regret`
 _TOP = ("baseline", "defaults", "targets")
+_PROMISED = ("epsilon", "delta", *claims.CURVED, "bounds", "adjacency", "observe", "group", "numerics")
 _BESIDE_REGRET = ("budget", "seed", "declarations", "require")
 _BESIDE_CLAIMS = ("arms", "horizon", "parameters", "contexts", "budget", "seed")
 
@@ -349,6 +355,8 @@ def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str)
         found.pop("budget", None)  # of privacy audits alone
     try:
         entry = _checked(found, own, which, listed, folder)
+        if listed:
+            _check_promise(defaults, entry)
     except InputError as error:
         raise InputError(f"{room}{place}: {error}") from None
     return entry
@@ -390,6 +398,23 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
         if place.endswith(".py") and not (folder / place).is_file():
             raise InputError(f"no file {place!r} in {str(folder)!r}")
     return entry
+
+
+def _check_promise(defaults: Json, entry: Entry) -> None:
+    """Refuse a default about the promise where an algorithm of the catalogue promises something else."""
+    said = {**(defaults.get("parameters", {}) if entry.regret else {}), **defaults}
+    left = {key: said[key] for key in _PROMISED if key in said and said[key] is not False}
+    left = {key: value for key, value in left.items() if key not in {*entry.options, *entry.parameters}}
+    promise = None
+    if left and not registry.outside(entry.target):
+        auditor = registry.auditor(entry.target)
+        promise = registry.make(entry.target, **{**auditor.instance, **entry.parameters}).claim
+    for key, value in left.items():
+        if getattr(promise, key, None) != value:
+            raise InputError(
+                f"{key} = {value} in defaults does not apply to this algorithm of the catalogue; set {key} "
+                "in the targets that it describes, or list this algorithm in another file"
+            )
 
 
 def _check_beside(own: Json, entry: Entry, accepted: Sequence[str]) -> None:

@@ -40,10 +40,10 @@ from verifiable_dp import api
 from verifiable_dp.auditing import asking, identity, resume
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.campaign import run as campaign
-from verifiable_dp.campaign.entries import Campaign, Entry, read
+from verifiable_dp.campaign.entries import Campaign, Entry, is_name, read
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core import crash, engine, paths, validate
-from verifiable_dp.core.files import checkout, make_folder, remove, write_text
+from verifiable_dp.core.files import check_own_folder, checkout, make_folder, remove, write_text
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 from verifiable_dp.record import requested
 from verifiable_dp.record.model import Record
@@ -56,6 +56,7 @@ from verifiable_dp.targets import variables
 from verifiable_dp.targets.process import Exec
 
 STATE = "campaign.json"
+_UNREAD = "unread"  # its key for why the campaign could not be read
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ def run(
     workers: int = 1,
     resume: bool = False,
     cage: str = "none",
+    replayed: Mapping[str, Report] | None = None,
     progress: Progress = silent,
     say: Progress = silent,
 ) -> Done:
@@ -145,10 +147,12 @@ def run(
         on every machine; it is checked that a target's code is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where you made its record
-        on this machine, it holds, and the entry, its code, the environment variables that the code asks for
-        and this package are the same; what was interrupted then goes on after its last step.
+        on this machine, it holds, and the entry, its cage, its code, the environment variables that the code
+        asks for and this package are the same; what was interrupted then goes on after its last step.
     cage
         As `api.audit`, for code of your own.
+    replayed
+        Reports of entries that are not audited: a counterexample still refutes them.
     progress, say
         See `campaign.run`.
 
@@ -157,16 +161,21 @@ def run(
     InputError
         If the file is unusable, or the folder cannot be written or has the results of another campaign.
     """
-    found = given if isinstance(given, Campaign) else read(given)
+    with noted(out):
+        found = given if isinstance(given, Campaign) else read(given)
     workers = validate.workers(workers)
     place = Path(out).absolute()
     make_folder("out", place)
-    state = _State(found, place)
+    state = _State(found, place, cage)
     if resume:
         unknown = state.recall()
         progress(f"{len(state.reports)} of {len(found.entries)} targets were already finished")
         if unknown:
             progress(campaign.not_vouched(unknown))
+    state.forget_others()
+    for name, report in (replayed or {}).items():
+        save(report, place / name)
+        state.reports[name] = report
     asked = dict[str, RequestEntry | None]()
     for entry in found.entries:
         if entry.name not in state.reports:
@@ -266,6 +275,28 @@ def ask(given: Campaign | str | Path, *, out: str | Path = "campaign") -> dict[P
     return {
         Path(out, entry.name, "request.json"): _written(entry, found.folder, place) for entry in found.entries
     }
+
+
+@contextlib.contextmanager
+def noted(out: str | Path) -> Iterator[None]:
+    """Note in `out`, if that has results, that the campaign could not be read: `judge` then refuses them."""
+    try:
+        yield
+    except InputError as error:
+        place = Path(out, STATE)
+        with contextlib.suppress(InputError):
+            if place.is_file():
+                state = {**read_json(place), _UNREAD: str(error)}
+                write_text(place, json.dumps(state, indent=1, ensure_ascii=False) + "\n")
+        raise
+
+
+def unread(folder: Path) -> str:
+    """Why the last run could not read the campaign whose results are in a folder; empty if it could."""
+    try:
+        return str(read_json(folder / STATE).get(_UNREAD, ""))
+    except InputError:
+        return ""
 
 
 class _UnansweredError(InputError):
@@ -418,8 +449,8 @@ def _forgotten(folder: Path) -> Iterator[None]:
 # ---------------------------------------------------------------- what is finished
 
 
-def _key(entry: Entry, folder: Path) -> str:
-    """What a finished entry is known by: itself, its code and this package's; empty if unknown.
+def _key(entry: Entry, folder: Path, cage: str) -> str:
+    """What a finished entry is known by: itself, its code, this package's and its cage; empty if unknown.
 
     So it is of a command: what it reads we do not hear.
     """
@@ -434,23 +465,30 @@ def _key(entry: Entry, folder: Path) -> str:
             code = identity.digest(*_files_of(entry, folder))
         if not code:
             return ""
-    whole = json.dumps([asdict(entry), code, engine.code_digest()], sort_keys=True, default=str)
+    whole = json.dumps([asdict(entry), code, engine.code_digest(), cage], sort_keys=True, default=str)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
 class _State:
     """What of a campaign is done; kept in the file `STATE`."""
 
-    def __init__(self, found: Campaign, place: Path) -> None:
+    def __init__(self, found: Campaign, place: Path, cage: str) -> None:
         self._found, self._place = found, place
-        self._keys = {entry.name: _key(entry, found.folder) for entry in found.entries}
+        self._keys = {entry.name: _key(entry, found.folder, cage) for entry in found.entries}
         self.reports: dict[str, Report] = {}
         self.failed: dict[str, str] = {}
         self.seen: list[str] = []
-        self.asked = self._asked_before()
+        before = self._before()
+        digests, rows = before.get("asked"), before.get("targets")
+        self.asked = dict(digests) if isinstance(digests, dict) else {}
+        self._rows = {
+            str(row.get("name")): row
+            for row in (rows if isinstance(rows, list) else [])
+            if isinstance(row, dict)
+        }
 
-    def _asked_before(self) -> dict[str, str]:
-        """Digests of the requests that an earlier run made itself, which a new one may replace.
+    def _before(self) -> Json:
+        """What an earlier run has left; nothing if there was none.
 
         Raises
         ------
@@ -466,27 +504,41 @@ class _State:
                 f"out: {str(self._place)!r} has the results of another campaign, {str(other)[:200]!r}; name "
                 "another folder with --out, or remove it"
             )
-        digests = before.get("asked")
-        return dict(digests) if isinstance(digests, dict) else {}
+        return before
 
     def _named(self) -> str:
         """The file of the campaign, by its path in a repository, or by its name where it is in none."""
         path = self._found.path.resolve()
         return path.relative_to(checkout(path.parent) or path.parent).as_posix()
 
+    def forget_others(self) -> None:
+        """Remove what an earlier run asked and answered for entries that the campaign has no more.
+
+        Raises
+        ------
+        InputError
+            If that cannot be done.
+        """
+        for name in {*self.asked, *self._rows} - {*self._keys}:
+            digest, row = self.asked.pop(name, ""), self._rows.get(name, {})
+            path = self._place / name / "request.json"
+            if not is_name(name) or not path.is_file():
+                continue
+            with contextlib.suppress(InputError):
+                digest = digest == requested.read(path).digest and digest
+            if digest or "digest" in row:  # not a request that waits for somebody else's answer
+                check_own_folder("out", path.parent)
+                campaign.forget_steps(path.parent)
+                remove("out", *(path.with_name(one) for one in ("record.json", "record.html", path.name)))
+                with contextlib.suppress(OSError):  # it may hold a signature
+                    path.parent.rmdir()
+
     def recall(self) -> list[str]:
         """Take what an earlier run finished, as far as it holds; what would, had it been made here."""
-        try:
-            rows = read_json(self._place / STATE).get("targets")
-        except InputError:
-            return []
         unknown = list[str]()
-        known = (
-            {row.get("name"): row for row in rows if isinstance(row, dict)} if isinstance(rows, list) else {}
-        )
         for name, key in self._keys.items():
             path = self._place / name / "record.json"
-            row = known.get(name, {})
+            row = self._rows.get(name, {})
             if not key or row.get("key") != key or not path.with_suffix(".html").is_file():
                 continue
             with contextlib.suppress(InputError):

@@ -11,7 +11,7 @@ from pathlib import Path
 from verifiable_dp.auditing import answers
 from verifiable_dp.campaign import entries
 from verifiable_dp.campaign.examples import is_replay
-from verifiable_dp.campaign.file import unanswered
+from verifiable_dp.campaign.file import STATE, unanswered, unread
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files, validate
@@ -133,6 +133,7 @@ def judge(
     reports, missing = list[tuple[str, Report]](), dict[str, str]()
     broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
     failed = [_line(where, why) for where, why in broken.items()]
+    failed += [_line(STATE, f"{_OLD}: {why}")] if (why := unread(place)) else []
     names = Counter[tuple[str, bool]]()  # whether they answer what is checked
     listed = None if campaign is None else entries.read(campaign, expected.require)
     failed += _changed(listed, expected.origin) if listed else []
@@ -203,6 +204,7 @@ def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
 
 
 _DIGEST = "sha256:"
+_OLD = "these answers are old; run again, because the last run could not read its file"
 _NONE = "it has no valid record"
 _NONE_OF_IT = f"{_NONE} of this kind, but it has one of the other kind; audit it, or change --check"
 
@@ -260,12 +262,13 @@ def _line(what: str, why: str = _NONE) -> str:
 
 
 def _reasons(folder: Path) -> dict[str, list[str]]:
-    """Why targets have no record, as far as it was noted."""
-    if not (folder / REASONS).is_file() or (folder / REASONS).is_symlink():
-        return {}
+    """Why targets have no record, as far as it was noted, for all targets or for the test of one."""
     found = dict[str, list[str]]()
-    for line in files.content("reasons", folder / REASONS, _LARGEST).decode("utf-8", "replace").splitlines():
-        what, tab, why = line.partition("\t")
-        if tab:
-            found.setdefault(what, []).append(why)
+    for path in sorted(folder.glob(f"*{REASONS}")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        for line in files.content("reasons", path, _LARGEST).decode("utf-8", "replace").splitlines():
+            what, tab, why = line.partition("\t")
+            if tab:
+                found.setdefault(what, []).append(why)
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from verifiable_dp.core import files
@@ -81,6 +82,40 @@ def nearest(start: Path) -> Path | None:
         if folder == top:
             break
     return None
+
+
+def start(here: Path, texts: Iterable[str], words: Iterable[str] = ()) -> Path:
+    """Where paths begin that a test in `here` names: the current folder, or its project if that has them.
+
+    Parameters
+    ----------
+    here
+        Folder of the test.
+    texts
+        May name code in a file or module, as targets do.
+    words
+        May be paths.
+
+    Raises
+    ------
+    InputError
+        If both folders have them: which one is audited would depend on where pytest was started.
+    """
+    given = [place for place in (one.rpartition(":")[0] for one in texts) if place]
+    modules = [one.replace(".", "/") for one in given if not one.endswith(".py")]
+    named = {*given, *modules, *(f"{one}.py" for one in modules), *words}
+    if not named:
+        return Path()
+    place = nearest(here)
+    project = place.parent if place else here
+    own, others = ({one for one in named if (start / one).exists()} for start in (project, Path()))
+    if not own > others and any((project / one).resolve() != Path(one).resolve() for one in own & others):
+        both = " and ".join(repr(str(start / min(own & others))) for start in (Path.cwd(), project))
+        raise InputError(
+            f"target: both {both} exist; write the path of yours from the folder in which you start pytest, "
+            "or start in its folder"
+        )
+    return project if own > others else Path()
 
 
 def write_workflow(path: Path | None = None) -> Path:

@@ -269,7 +269,8 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
     from verifiable_dp.campaign import entries
     from verifiable_dp.campaign import file as campaign_file
 
-    found = entries.read(file, require)
+    with campaign_file.noted(out):
+        found = entries.read(file, require)
     if ask:
         for path, request in campaign_file.ask(found, out=out).items():
             say(f"{request.digest}  {path}")

@@ -95,7 +95,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     from verifiable_dp.core.files import make_ignored_folder
     from verifiable_dp.core.validate import InputError
 
-    place = settings.nearest(Path.cwd())
+    with campaign_file.noted(_OUT):
+        place = settings.nearest(Path.cwd())
     if place is None:
         raise InputError(
             "target: give TARGET or --exec COMMAND, or list targets under "
@@ -108,7 +109,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
                 f"{name} needs a TARGET; for the targets in {settings.FILE}, set {name} in that file, for "
                 f"one target or in [tool.{settings.TABLE}.defaults]"
             )
-    found = entries.read(place, given["require"])
+    with campaign_file.noted(_OUT):
+        found = entries.read(place, given["require"])
     if given["write_baseline"] and found.baseline is None:
         raise InputError(
             f'--write-baseline needs a baseline file; name it in {settings.FILE}: baseline = "privacy.json"'
@@ -124,14 +126,10 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
             if report is not None:
                 replayed[entry.name] = report
                 aside(f"replayed: {entry.name}: its last counterexample still refutes the claim")
-        left = replace(found, entries=tuple(one for one in found.entries if one.name not in replayed))
         how = {"workers": given["workers"], "cage": given["cage"], "progress": progress, "say": aside}
-        for name, report in replayed.items():
-            campaign_file.save(report, _OUT / name)
-        ended = campaign_file.run(left, out=_OUT, **how)
-    reports = {**replayed, **ended.reports}
-    other = _not_pushed(found, reports)
-    reports = {name: report for name, report in reports.items() if name not in other}
+        ended = campaign_file.run(found, out=_OUT, replayed=replayed, **how)
+    other = _not_pushed(found, ended.reports)
+    reports = {name: report for name, report in ended.reports.items() if name not in other}
     failed = {**ended.failed, **other}
     done = replace(ended, reports=reports, failed=failed, excused=found.excused(reports))
     for name, report in done.reports.items():

@@ -8,6 +8,7 @@ import pytest
 from verifiable_dp import pytest_plugin
 from verifiable_dp.campaign import entries, settings
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets.process import Exec
 
 LISTED = """
 [[tool.verifiable-dp.targets]]
@@ -32,6 +33,34 @@ def test_a_test_uses_the_settings_nearest_to_its_file(tmp_path):
         request.node = SimpleNamespace(path=folder / "test_it.py")
         target, _, place, _ = pytest_plugin._listed(request, "mine", {})
         assert (target, place) == (f"own.py:{name}", folder.resolve())
+
+
+@pytest.mark.parametrize("settings", [True, False])
+@pytest.mark.parametrize("target", ["own.py:release", "own:release", Exec("python own.py"), None])
+def test_what_a_test_audits_does_not_depend_on_where_pytest_starts(target, settings, tmp_path, monkeypatch):
+    """Broken variant: own.py of the folder in which pytest started was audited, in place of the test's."""
+    here = write(tmp_path / "a") if settings else tmp_path / "a"
+    (here / "tests").mkdir(parents=True)
+    node = SimpleNamespace(path=(here / "tests" if settings else here) / "test_it.py")
+    config = SimpleNamespace(stash=pytest.Stash())
+    (here / "own.py").write_text("")
+    (tmp_path / "b").mkdir()
+    monkeypatch.chdir(tmp_path / "b")
+    options = {"reward": "own.py:reward"} if target is None else {}
+    asked = SimpleNamespace(config=config, node=node)
+
+    def start():
+        return pytest_plugin._listed(asked, target or len, options)[2].resolve()
+
+    assert start() == here.resolve()
+    (tmp_path / "b" / "own.py").write_text("")
+    with pytest.raises(InputError, match=r"both '.*b/own\.py' and '.*a/own\.py' exist; write the path"):
+        start()
+    (here / "own.py").unlink()
+    assert start() == (tmp_path / "b").resolve()
+    monkeypatch.chdir(here)
+    (here / "own.py").symlink_to("../b/own.py")
+    assert start() == here.resolve()
 
 
 @pytest.mark.parametrize("name", ["verifiable_dp", "Verifiable-DP", "verifiabledp", "verifable-dp"])

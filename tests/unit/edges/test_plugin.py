@@ -18,6 +18,8 @@ import pytest
 import verifiable_dp
 from verifiable_dp import api
 from verifiable_dp import pytest_plugin as plugin
+from verifiable_dp import pytest_reports as files
+from verifiable_dp.campaign.judge import judge
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requested, words
@@ -255,7 +257,9 @@ def test_a_failure_names_the_record_that_was_saved_or_keeps_one(fixture, kept):
         mock.patch.object(plugin, "_again", again),
         mock.patch.object(plugin, "_check_known"),
         mock.patch.object(plugin, "_regret_failure", lambda *given: told.append(given) or "failure"),
-        mock.patch.object(plugin, "_kept", return_value="kept.json"),
+        mock.patch.object(files, "ask", return_value="stem"),
+        mock.patch.object(files, "note"),
+        mock.patch.object(files, "keep", return_value="kept.json"),
         pytest.raises(pytest.fail.Exception),
     ):
         getattr(plugin, fixture)(request(**options))("dp-se")
@@ -292,7 +296,7 @@ def test_a_failure_says_once_how_to_run_it_again(summary):
         ("seed", (None, 0, 7), (-1,)),
         ("alpha", (None, 0.01, 0.99), (0.0, 1.0, -0.5, float("nan"))),
         ("detect", (None, 1.01, 100.0), (1.0, 0.5, float("inf"), float("nan"))),
-        ("report", (None, "folder-that-is-not-there"), ()),
+        ("report", (None, "folder-that-is-not-there"), ("",)),
     ],
 )
 def test_options_are_checked_before_any_test_runs(option, taken, refused):
@@ -329,34 +333,49 @@ def of_test(nodeid="tests/test_a.py::test_b[x y]", worker=None, folder=None, **o
 def test_files_of_a_test_have_its_name_and_no_other_tests():
     name, long = "tests/test_a.py::test_b[x y]", f"test_it.py::test[{'x' * 200}]"
     mark = hashlib.sha256(name.encode()).hexdigest()[:8]
-    assert plugin._stem(of_test(name)) == f"tests-test_a.py-test_b-x-y-{mark}"
-    assert plugin._stem(of_test(name, worker=False)) == f"tests-test_a.py-test_b-x-y-{mark}"
-    assert plugin._stem(of_test(name, worker=True)) == f"tests-test_a.py-test_b-x-y-{mark}-gw3"
-    assert len(plugin._stem(of_test(long))) == 109
-    assert len({plugin._stem(of_test(other)) for other in (name, name.upper(), f"{name}!", long)}) == 4
+    assert stem(name) == f"tests-test_a.py-test_b-x-y-{mark}"
+    assert stem(name, worker=False) == f"tests-test_a.py-test_b-x-y-{mark}"
+    assert stem(name, worker=True) == f"tests-test_a.py-test_b-x-y-{mark}-gw3"
+    assert len(stem(long)) == 109
+    assert len({stem(other) for other in (name, name.upper(), f"{name}!", long)}) == 4
 
 
-def test_each_report_of_a_test_is_saved_under_a_name_of_its_own():
-    """It is named from where pytest was started, if it lies there."""
-    tmp = pathlib.Path("/somewhere")
+def stem(nodeid, **more):
+    asked = of_test(nodeid, **more)
+    return files.stem(asked.config, nodeid)
+
+
+def test_each_audit_of_a_test_has_files_of_its_own():
+    """They are named from where pytest was started, if they lie there."""
+    asked = of_test(folder=pathlib.Path("/somewhere"))
+    name = files.stem(asked.config, asked.node.nodeid)
+    assert [files.ask(asked, None, {}) for _ in range(3)] == [name, f"{name}-2", f"{name}-3"]
+    assert files.save(asked, report(), name) == ""
+    assert files.save(asked, report(), name, pathlib.Path("/b")) == f"/b/{name}.json"
     for folder in ("reports", "/elsewhere"):
-        asked = of_test(folder=tmp, report=folder)
-        stem = plugin._stem(asked)
-        for end in ("", "-2", "-3"):
-            assert plugin._save(asked, report()) == f"{folder}/{stem}{end}.json"
-    assert plugin._save(of_test(folder=tmp), report()) == ""
-    assert plugin._save(of_test(folder=tmp, report="a"), report(), "b").startswith("b/")
+        asked = of_test(folder=pathlib.Path("/somewhere"), report=folder)
+        assert files.save(asked, report(), "x") == f"{folder}/x.json"
 
 
-def test_a_request_lies_beside_its_record():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        made = report()
-        made.parsed = SimpleNamespace(
-            provenance=SimpleNamespace(request=SimpleNamespace(written=lambda: "asked\n"))
-        )
-        path = plugin._save(of_test(folder=folder, report="."), made)
-        assert [other.name for other in folder.iterdir()] == [requested.beside(folder / path).name]
+@pytest.mark.parametrize(("fixture", "audit"), [("_audits", "audit"), ("_regret_checks", "check_regret")])
+def test_a_question_is_written_before_any_code_runs(fixture, audit, tmp_path):
+    """So `judge` misses the answer of an audit that fails. Broken variant: it was written with the answer."""
+    asked = of_test(folder=tmp_path, report="reports")
+    expected = tmp_path / "reports" / f"{files.stem(asked.config, asked.node.nodeid)}.request.json"
+
+    def broken(target, request, **options):
+        assert requested.read(expected) == request
+        raise OSError("broken")
+
+    options = {"bound": 1.0} if audit == "check_regret" else {"epsilon": 1, "require": "certified"}
+    with (
+        mock.patch.object(verifiable_dp, audit, broken),
+        mock.patch.object(plugin, "_check_known"),
+        pytest.raises(OSError, match="broken"),
+    ):
+        getattr(plugin, fixture)(asked)(lambda rewards, rng: 0, n_arms=2, horizon=9, **options)
+    assert requested.read(expected).require == options.get("require")
+    assert judge(tmp_path / "reports").exit_status == 2
 
 
 @pytest.mark.parametrize(
