@@ -7,8 +7,8 @@ The dearest cases wait, until the others take `DAY` seconds together; the only c
 `ALONE` times as cheap as it is. Seconds are those of the processor: other work on the machine changes them by
 half, not tenfold. These never wait:
 
-- what notices a seeded fault (`faults.md`), shows a threat (`SECURITY.md`) or makes a refusal happen
-  (`refusals.toml`);
+- what notices a seeded fault (`faults.md`) or makes a refusal happen (`refusals.toml`);
+- of what shows a threat (`SECURITY.md`), the only case, or the one that is named;
 - the edge tables and the numbers that papers claim (`ALWAYS`);
 - the cheapest case of each file, and of each function that has several.
 
@@ -52,10 +52,16 @@ def needed(*pages: Path) -> frozenset[str]:
 
 def kept() -> frozenset[str]:
     """The tests that never wait, by name or function."""
-    pages = needed(HERE / "faults.md", HERE.parent / "SECURITY.md")
+    pages = needed(HERE / "faults.md")
     refused = tomllib.loads((HERE / "refusals.toml").read_text("utf-8"))
     tests = [*refused["tests"].values(), *refused["words"].values()]
     return pages | {test.removeprefix("tests/") for test in tests}
+
+
+def shown(cases: Iterable[str]) -> frozenset[str]:
+    """Of these cases, those that show a threat and have no sibling that could do so by day."""
+    named, many = needed(HERE.parent / "SECURITY.md"), Counter(case.partition("[")[0] for case in cases)
+    return frozenset(name for name in named if "[" in name or many[name] == 1)
 
 
 class Clock:
@@ -142,7 +148,7 @@ def _collected() -> list[str]:
 def main(report: Path) -> int:
     """Add to the list what takes long by a report of the tests that run by day; drop what is no more."""
     seconds, gone = timed(report), {*missing(_collected())}
-    more = {*waiting(seconds, kept())}
+    more = {*waiting(seconds, kept() | shown({*seconds, *listed()}))}
     LIST.write_text("".join(f"{case}\n" for case in sorted({*listed(), *more} - gone)), "utf-8")
     left = sum(seconds.values()) - sum(seconds[case] for case in more)
     print(f"{len(more)} cases wait from now on; the others took {left:.0f} of {sum(seconds.values()):.0f} s")

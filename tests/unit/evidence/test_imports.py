@@ -633,6 +633,11 @@ UNSWITCHED = {
         "class K:\n    def __init__(self):\n        self.s = 2.0\nC = K()",
         "C.s",
     ),
+    "a table of what is decorated, of which one runs": (
+        "C = {}\ndef rule(name):\n    def keep(f):\n        C[name] = f\n        return f\n    return keep\n"
+        "@rule('a')\ndef one():\n    return 2.0\n@rule('b')\ndef other():\n    return 1.0",
+        "C['a']()",
+    ),
     "an object of a run": (
         "class K:\n    def __init__(self):\n        self.s = 2.0\n    def reset(self):\n        self.s = 0.0",
         "K().s",

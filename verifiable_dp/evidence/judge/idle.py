@@ -19,7 +19,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.changes import Changes
+from verifiable_dp.evidence.judge.changes import Changes, body_of
 from verifiable_dp.evidence.judge.libraries import (
     FIXED,
     FUNCTIONS,
@@ -119,7 +119,8 @@ class Later:
         }
         found = more = [one for one in every if one.body not in begun]
         while more:
-            parts = (part for one in found for part in walk(one.body))
+            steps = (step for one in found for step in body_of(one.body))  # a decorator is the import's
+            parts = (part for step in steps for part in walk(step))
             said = {getattr(part, "attr", getattr(part, "id", "")) for part in parts}
             more = [one for one in every if one.body in begun and one.name in said]
             begun -= {one.body for one in more}
