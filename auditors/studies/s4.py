@@ -264,4 +264,4 @@ def plan(scale: float) -> StudyPlan:
     return StudyPlan(cells, figures, statements, SHEET.notes())
 
 
-STUDY = Study("S4", "Private linear bandits in three trust models", papers.HANNA, plan)
+STUDY = Study("S4", "Private linear bandits in three models of trust", papers.HANNA, plan)

@@ -40,7 +40,7 @@ from tests.user_code import begun, seeded, unshown
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.judge import calls as calls_of_judge
-from verifiable_dp.evidence.judge import expressions, flow, idle, imports, replay, values
+from verifiable_dp.evidence.judge import expressions, flow, imports, replay, values
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import boxes, calls, outside, paths, states
 from verifiable_dp.evidence.symbolic.paths import Program
@@ -48,13 +48,6 @@ from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.reach import Scopes
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.roles import GivenRole
-
-
-@pytest.fixture(autouse=True)
-def each_by_itself(monkeypatch):
-    """Programs stand side by side: what one changes of another is asked in `test_imports.py`."""
-    monkeypatch.setattr(idle.Later, "_follow", lambda self, one: None)
-
 
 LOG, COUNT, CELLS = [], itertools.count(), {"runs": 0}
 HELD = io.StringIO("some lines\n" * 99)

@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
-from verifiable_dp.evidence.judge.aliases import SETS, Aliases, Code
+from verifiable_dp.evidence.judge.idle import SETS, Aliases, Idle
 from verifiable_dp.evidence.judge.libraries import (
     FIXED,
     FUNCTIONS,
@@ -31,7 +31,7 @@ _REACHES, _SPACES = (exec, eval, *SETS), (globals, locals, vars)
 _MOST = 10_000  # objects that are looked into
 
 
-class Changes(Code):
+class Changes(Idle):
     """Names and attributes that statements of a file may change.
 
     Attributes
@@ -54,10 +54,6 @@ class Changes(Code):
             place = getattr(one, "name", "<lambda>"), first_line(one)
             self._written.setdefault(place, []).append(one)
 
-    def of(self, module: types.ModuleType) -> Self | None:
-        """What of another module is not settled; None of one that is installed."""
-        raise NotImplementedError
-
     def _home(self, code: Foreign) -> Self | None:
         """What is known of the file in which a function or a class is written."""
         return self._of_name(str(getattr(code, "__module__", "")))
@@ -66,7 +62,7 @@ class Changes(Code):
         module = sys.modules.get(name)
         return None if module is None else self.of(module)
 
-    def bodies(self, code: types.CodeType) -> list[Foreign]:
+    def _bodies(self, code: types.CodeType) -> list[Foreign]:
         """Functions that begin where code does, which has a name of its own; none of a class."""
         return self._written.get((code.co_name, code.co_firstlineno), [])
 
@@ -105,7 +101,7 @@ class Changes(Code):
     def _touch_code(self, code: types.CodeType) -> None:
         """Keep names of what a function may change that ran, whatever has called it."""
         for home in [one for one in self.others.values() if one.file == code.co_filename]:
-            for body in home.bodies(code):
+            for body in home._bodies(code):
                 home._touch_in(body)
                 if getattr(body, "name", "") not in INITIAL:  # which sets what is new
                     self.attributes |= {*_stored_in(body)}

@@ -147,7 +147,7 @@ class Settled(Changes):
     def _of_code(self, code: types.CodeType) -> bool:
         """Whether all is settled that a function does which ran, of this file or another."""
         homes = [one for one in self.others.values() if one.file == code.co_filename]
-        each = ((home, body) for home in homes for body in home.bodies(code))
+        each = ((home, body) for home in homes for body in home._bodies(code))
         return bool(homes) and all(home._asked(self._strict, home._runs, body) for home, body in each)
 
     # ------------------------------------------------------------ statements

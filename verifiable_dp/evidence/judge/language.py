@@ -55,7 +55,6 @@ from collections.abc import Iterable, Mapping
 from verifiable_dp.core.asked import functions_run
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import File, Names
-from verifiable_dp.evidence.judge.idle import Later
 from verifiable_dp.evidence.judge.imports import codes_in, codes_of
 from verifiable_dp.evidence.judge.marks import Roles, Spot
 from verifiable_dp.evidence.judge.outside import UNKNOWN_CALL, Outside
@@ -101,7 +100,9 @@ class Language:
         self._names = Names(files)
         self._ran = {node for code in self._codes for node in self._names.nodes_of(code)}
         made = self._unsettled()
-        later = self._later()
+        began = {node for code in functions_run() for node in self._names.nodes_of(code)}
+        for file in files:
+            self._names.settled[file].idle(self._ran | began)
         for file in files:
             self._names.of_system[file] |= self._names.settled[file].names
         self._said = Statements(self._names, roles, self._ran)
@@ -111,29 +112,14 @@ class Language:
         self._said.run()
         # A name that a function may set anew is told of where it is read: what it stood for, only if nothing
         # that is read leads there.
-        found = self._unsettled() - made
-        made |= later | (found - self._read() if found else found)
+        later = self._unsettled() - made
+        made |= later - self._read() if later else later
         nodes = {node for code in made for node in self._names.nodes_of(code)}
         for node in self._ran:
             self._said.note_chosen(node, made=node in nodes)
 
     def _unsettled(self) -> set[types.CodeType]:
         return {code for one in self._names.settled.values() for code in codes_of(one.names, one.scope)}
-
-    def _later(self) -> set[types.CodeType]:
-        """Keep what idle code may change; functions of which it may change defaults, or names around them."""
-        every = self._names.settled.values()
-        ran, began = (
-            {
-                body
-                for code in codes
-                for one in every
-                if one.file == code.co_filename
-                for body in one.bodies(code)
-            }
-            for codes in (self._codes, functions_run())
-        )
-        return Later(every, ran, began).codes
 
     def _read(self) -> set[types.CodeType]:
         """Code that settled names lead to which are read by what ran."""

@@ -204,3 +204,9 @@ def is_installed(file: str) -> bool:
 def stored(step: ast.AST) -> list[ast.Name]:
     """Names that are set in a statement."""
     return [one for one in walk(step) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)]
+
+
+def is_of(thing: Foreign, attribute: str) -> bool:
+    """Whether a class that is not a library's says what an attribute of an object is."""
+    home = getattr(sys.modules.get(type(thing).__module__), "__file__", None) or "/"
+    return attribute in vars(type(thing)) and not is_installed(home)

@@ -22,12 +22,10 @@ import random
 import sys
 import types
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from verifiable_dp.core import pinned_source
 from verifiable_dp.core.validate import Foreign
 
 PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
@@ -481,12 +479,9 @@ def is_of_system(module: Foreign, name: str) -> bool:
     """Whether an attribute of a library's module may be another on another machine, tomorrow, or later.
 
     Of other libraries than Python's own that is any but a float, such as pi: texts and flags are versions.
-    What is neither code nor a constant is a setting, or holds some. A module of the user's is read itself.
+    What is neither code nor a constant is a setting, or holds some.
     """
-    file = getattr(module, "__file__", None) or ""
-    if not isinstance(module, types.ModuleType) or (
-        file.endswith(".py") and not pinned_source.installed(Path(file).parent)
-    ):
+    if not isinstance(module, types.ModuleType):
         return False
     value = inspect.getattr_static(module, name, None)
     if isinstance(value, type | types.ModuleType) or callable(value):
