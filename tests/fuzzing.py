@@ -406,7 +406,7 @@ def _campaign(path: Path) -> None:
 
     (path.parent / "mine.py").touch()
     found = entries.read(path)
-    file._State(found, path.parent).recall()
+    file._State(found, path.parent, "best").recall()
 
 
 def _declarations(path: Path) -> None:

@@ -108,6 +108,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {said}")
 
 
+def _used(item: pytest.Item) -> list[str]:
+    """The fixtures of ours that a test has."""
+    return [name for name in _FIXTURES if name in getattr(item, "fixturenames", ())]
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Remove what an earlier run left in ``--dp-report``: a test that fails, or is gone, leaves no answer."""
     config = session.config
@@ -118,15 +123,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Note for `judge` which tests are to audit something: it knows those that never run, too."""
     for item in [] if session.config.option.collectonly else session.items:
-        if _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
-            reports.note(session.config, item.nodeid)
+        if _used(item):
+            reports.note(session.config, item.nodeid, anew=False)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the notes about tests that have audited something, once all workers have ended."""
+    if not hasattr(session.config, "workerinput"):
+        reports.finish(session.config)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark tests by the fixture that they use, so ``-m "not regret"`` works without marks in the tests."""
-    used = getattr(item, "fixturenames", ())
-    for fixture, mark in _FIXTURES.items():
-        if fixture in used and item.get_closest_marker(mark) is None:
+    for mark in (_FIXTURES[fixture] for fixture in _used(item)):
+        if item.get_closest_marker(mark) is None:
             item.add_marker(mark)
 
 
@@ -177,7 +187,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     case: Given = getattr(item, "callspec", None)
     empty = case is not None and any(value is NOTSET for value in case.params.values())
     skipped = empty and any(mark not in case.marks for mark in item.iter_markers("skip"))
-    if empty and not skipped and _FIXTURES.keys() & {*getattr(item, "fixturenames", ())}:
+    if empty and not skipped and _used(item):
         pytest.fail("no parameters: nothing was audited; give some or skip the test", pytrace=False)
     return (yield)
 
@@ -209,8 +219,8 @@ def pytest_runtest_makereport(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how long audits took, the longest first."""
-    reports = (report for of in terminalreporter.stats.values() for report in of)
-    spent = [(*found, one.nodeid) for one in reports for found in getattr(one, "dp_audits", ())]
+    ended = (report for of in terminalreporter.stats.values() for report in of)
+    spent = [(*found, one.nodeid) for one in ended for found in getattr(one, "dp_audits", ())]
     phases = _summed(row[3] for row in spent)
     if not spent:
         return

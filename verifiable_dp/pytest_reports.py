@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from verifiable_dp.report import Report
 
 OURS = re.compile(r".+-[0-9a-f]{8}(-gw\d+)?(-\d+)?")  # names of records, see `stem`
-_NOTE = "not-audited.txt"  # as `campaign.judge.REASONS`
 _COUNT = pytest.StashKey[int]()  # audits that a test has begun
 
 
@@ -39,13 +38,27 @@ def folder(config: pytest.Config) -> Path | None:
 
 
 def _note(config: pytest.Config, nodeid: str) -> Path | None:
-    place = folder(config)
-    return None if place is None else place / f"{stem(config, nodeid)}.{_NOTE}"
+    if (place := folder(config)) is None:
+        return None
+    from verifiable_dp.record.requested import REASONS
+
+    return place / f"{stem(config, nodeid)}.{REASONS}"
 
 
-def note(config: pytest.Config, nodeid: str) -> None:
-    """Note for `judge`, in ``--dp-report``, that nothing was asked in a test yet."""
-    if (path := _note(config, nodeid)) is not None:
+def _notes(place: Path) -> list[Path]:
+    from verifiable_dp.record.requested import REASONS
+
+    found = place.glob(f"*.{REASONS}")
+    return [path for path in found if OURS.fullmatch(path.name.removesuffix(f".{REASONS}"))]
+
+
+def note(config: pytest.Config, nodeid: str, *, anew: bool = True) -> None:
+    """Note for `judge`, in ``--dp-report``, that nothing was asked in a test yet.
+
+    Not `anew` if this run has a note of the test already: a worker that takes the place of one that crashed
+    collects tests that have audited their targets.
+    """
+    if (path := _note(config, nodeid)) is not None and (anew or not path.exists()):
         from verifiable_dp.core.files import make_folder, write_text
 
         make_folder("--dp-report", path.parent)
@@ -53,9 +66,9 @@ def note(config: pytest.Config, nodeid: str) -> None:
 
 
 def settle(config: pytest.Config, nodeid: str) -> None:
-    """Remove the note about a test."""
-    if (path := _note(config, nodeid)) is not None:
-        path.unlink(missing_ok=True)
+    """Empty the note about a test."""
+    if (path := _note(config, nodeid)) is not None and path.exists():
+        path.write_bytes(b"")
 
 
 def clear(config: pytest.Config) -> None:
@@ -65,8 +78,15 @@ def clear(config: pytest.Config) -> None:
         from verifiable_dp.record import requested
 
         requested.remove("--dp-report", place, OURS)
-        notes = (path for path in place.glob(f"*.{_NOTE}") if OURS.fullmatch(path.name[: -len(_NOTE) - 1]))
-        files.remove("--dp-report", *notes)
+        files.remove("--dp-report", *_notes(place))
+
+
+def finish(config: pytest.Config) -> None:
+    """Remove notes that are empty."""
+    if (place := folder(config)) is not None:
+        from verifiable_dp.core import files
+
+        files.remove("--dp-report", *(path for path in _notes(place) if not path.stat().st_size))
 
 
 def ask(

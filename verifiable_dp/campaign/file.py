@@ -286,8 +286,7 @@ def noted(out: str | Path) -> Iterator[None]:
         place = Path(out, STATE)
         with contextlib.suppress(InputError):
             if place.is_file():
-                state = {**read_json(place), _UNREAD: str(error)}
-                write_text(place, json.dumps(state, indent=1, ensure_ascii=False) + "\n")
+                _write(place, {**read_json(place), _UNREAD: str(error)})
         raise
 
 
@@ -469,6 +468,10 @@ def _key(entry: Entry, folder: Path, cage: str) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
+def _write(path: Path, state: Json) -> None:
+    write_text(path, json.dumps(state, indent=1, ensure_ascii=False) + "\n")
+
+
 class _State:
     """What of a campaign is done; kept in the file `STATE`."""
 
@@ -571,7 +574,7 @@ class _State:
 
     def write(self) -> None:
         """Write what is done, and what this run has asked itself."""
-        write_text(self._place / STATE, json.dumps(self._as_dict(), indent=1, ensure_ascii=False) + "\n")
+        _write(self._place / STATE, self._as_dict())
 
     def _as_dict(self) -> JsonDict:
         return {

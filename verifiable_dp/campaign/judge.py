@@ -18,13 +18,11 @@ from verifiable_dp.core import files, validate
 from verifiable_dp.core.validate import InputError, Json, printable
 from verifiable_dp.record import passing, requested, signing
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.requested import REASONS
 from verifiable_dp.record.requests import RequestEntry, asked_of
 from verifiable_dp.render import portfolio
 from verifiable_dp.report import Report
 
-REASONS = (
-    "not-audited.txt"  # lines `what was asked`, tab, `why it has no record`, as `ci/audit.sh` notes them
-)
 _LARGEST = 1 << 20
 _LONGEST = 500  # characters of a reason
 # Questions whose answers say something of what is checked: all the evidence holds both.

@@ -108,9 +108,9 @@ def start(here: Path, texts: Iterable[str], words: Iterable[str] = ()) -> Path:
         return Path()
     place = nearest(here)
     project = place.parent if place else here
-    own, others = ({one for one in named if (start / one).exists()} for start in (project, Path()))
+    own, others = ({one for one in named if (where / one).exists()} for where in (project, Path()))
     if not own > others and any((project / one).resolve() != Path(one).resolve() for one in own & others):
-        both = " and ".join(repr(str(start / min(own & others))) for start in (Path.cwd(), project))
+        both = " and ".join(repr(str(where / min(own & others))) for where in (Path.cwd(), project))
         raise InputError(
             f"target: both {both} exist; write the path of yours from the folder in which you start pytest, "
             "or start in its folder"

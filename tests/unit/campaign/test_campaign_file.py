@@ -302,10 +302,10 @@ def test_resume_compares_variables_that_the_code_asks_for(small, monkeypatch):
     monkeypatch.delenv("OWN_SCALE", raising=False)
     record = json.loads(json.dumps(done.reports["tree-sum"].record))
     record["provenance"]["target"]["opened"] = {"./$OWN_SCALE": ABSENT}
-    campaign_file._State(given, out).add("tree-sum", Report(sealed(record)))
+    campaign_file._State(given, out, "best").add("tree-sum", Report(sealed(record)))
 
     def kept():
-        state = campaign_file._State(given, out)
+        state = campaign_file._State(given, out, "best")
         assert state.recall() == []
         return "tree-sum" in state.reports
 

@@ -9,8 +9,9 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import run
 from verifiable_dp import api
-from verifiable_dp.campaign.judge import REASONS, Expected, judge
+from verifiable_dp.campaign.judge import Expected, judge
 from verifiable_dp.record import requests, signing
+from verifiable_dp.record.requested import REASONS
 from verifiable_dp.record.sealing import sealed
 
 CODE = """

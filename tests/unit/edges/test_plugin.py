@@ -560,3 +560,22 @@ def test_a_failed_regret_check_draws_its_figure():
         said = plugin._regret_failure(made, "contradicted", "here/r.json", place, ["one"])
         assert "figure: here/r.svg" in said.splitlines()
         assert place.with_suffix(".svg").read_text("utf-8").startswith("<svg")
+
+
+def test_a_worker_in_place_of_another_notes_nothing_about_tests_that_have_asked(tmp_path):
+    """Broken variant: `judge` is told that they have audited nothing. Control: what has not asked stays."""
+    config = SimpleNamespace(
+        getoption=lambda _: "audits", invocation_params=SimpleNamespace(dir=tmp_path), workerinput={}
+    )
+    for _ in range(2):  # the second worker begins when the first has crashed
+        for test in ("test_it.py::test_asked", "test_it.py::test_later"):
+            files.note(config, test, anew=False)
+        files.settle(config, "test_it.py::test_asked")
+    files.note(config, "test_it.py::test_asked", anew=False)
+    files.finish(config)
+    (left,) = (tmp_path / "audits").iterdir()
+    assert left.read_text("utf-8").startswith("test_it.py::test_later\t")
+    files.note(config, "test_it.py::test_asked")  # which asks once more
+    assert len([*(tmp_path / "audits").iterdir()]) == 2
+    files.clear(config)
+    assert not [*(tmp_path / "audits").iterdir()]
