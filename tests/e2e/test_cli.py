@@ -215,7 +215,7 @@ BAD = [
     (["audit", "bandits.py:no_such", *PLAY], "no_such"),
     (
         ["audit", "none.py:play", *PLAY],
-        "no file 'none.py'; paths are relative to the folder in which the audit",
+        "no file 'none.py'; paths are relative to the folder in which you start the audit",
     ),
     (["audit", "no.such.module:play", *PLAY], "no.such.module"),
     (["audit", "bandits.py:EPSILON", *PLAY], "callable"),

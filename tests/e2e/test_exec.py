@@ -139,7 +139,7 @@ def test_a_mechanism_in_c(scale, status, compiled, run):
         (["dp-se", "--exec", "cat"], "not both"),
         (["dp-se", "--exec-timeout", 3], "needs --exec"),
         (["--exec", "cat"], "epsilon must be given"),
-        (["--exec", "", "--epsilon", 1], "exec must be a program"),
+        (["--exec", " ", "--epsilon", 1], "exec must be a program"),
         (["--exec", "cat", "--exec-timeout", 0, "--epsilon", 1], "exec_timeout must be"),
         (["--exec", "no-such-program", "--epsilon", 1], "cannot be started"),
         (["--exec", "cat", "--epsilon", 1], "the first line must be"),

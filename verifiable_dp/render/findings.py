@@ -13,7 +13,7 @@ from enum import StrEnum
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, JsonDict, on_one_line
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import power_words, questions, words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.model import Record
@@ -57,19 +57,18 @@ class FindingRule:
 RULES = {
     FindingCode.REFUTED: FindingRule(
         "error",
-        "The differential-privacy claim is refuted by a counterexample that can be run again.",
-        "run the counterexample again, then fix the code or claim an epsilon that it satisfies, and "
-        "audit again",
+        "A reproducible counterexample refutes the differential-privacy claim.",
+        "run the counterexample again, fix the code, or claim an epsilon that it keeps, then audit again",
     ),
     FindingCode.RAW_DATA: FindingRule(
         "warning",
-        "Raw data decides something before noise is added.",
-        "let only released values decide, or add noise to the value that decides here and release it",
+        "Raw data influences a decision before any noise.",
+        "decide from released values only, or add noise to what decides here and release it",
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim allows, according to the bound that their noise gives.",
-        "raise the scale of the noise, release less often, or clip how much one reward can change",
+        "The releases cost more than the privacy claim allows, according to the bound from their noise.",
+        "increase the noise scale, release less often, or limit how much one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(
         "note",
@@ -79,8 +78,8 @@ RULES = {
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
-        "The audit could neither refute the privacy claim nor show enough in its favour.",
-        "make the tests sharper with a larger --budget or a smaller instance; only an upper bound "
+        "The audit neither refuted the privacy claim nor found enough evidence for it.",
+        "try a larger --budget or a smaller instance, which makes the tests sharper; only an upper bound "
         "excludes leaks (DP201 says why there is none); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
@@ -153,7 +152,7 @@ class Finding:
     def advice(self) -> str:
         """See `FindingRule`, unless it has its own; of a finding that is ignored, why it is."""
         if self.ignored:
-            return f"nothing, because the code says to ignore it: {self.ignored}"
+            return f"nothing, ignored in the code: {self.ignored}"
         return self.todo or RULES[self.code].advice
 
     def told(self, title: str) -> str:
@@ -260,7 +259,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.SHORT, strength.required(record), *place, todo=advice.short(record))
 
 
-_NO_LINE = "run `inspect TARGET --play` to see which lines we cannot follow"
+_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"
 
 
 def _decisive(record: Record) -> str:
@@ -269,7 +268,7 @@ def _decisive(record: Record) -> str:
     if decision(record).scope is not None or record.detectable is None or float(record.detectable) >= seen:
         return ""
     at = f"a loss of {digits(record.detectable)} at the tested event would have been caught"
-    return f"; accepted because {at} (--detect)" if kind == power_words.KIND else ""
+    return f"; accepted because {at} (--detect)" if kind == words.KIND else ""
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:

@@ -385,7 +385,7 @@ def test_a_record_answers_the_request_that_is_brought(folder):
     )
     kept.write_text(other.written())
     done = run(folder, "verify", "kept/record.json", "--request", kept)
-    assert (done.exit_code, "the record answers sha256:" in done.stderr) == (2, True)
+    assert (done.exit_code, "but it answers sha256:" in done.stderr) == (2, True)
     with pytest.raises(InputError, match="has the digest"):
         judge(folder / "kept", [], None, Expected([str(kept)]))
     assert requested.read(kept) == other

@@ -658,7 +658,8 @@ def test_an_empty_value_is_refused():
     for command in main.commands.values():
         for one in command.params:
             if not getattr(one, "is_flag", False):
-                words = [one.opts[-1], ""] if isinstance(one, click.Option) else [""]
+                given = [""] * max(1, one.nargs)
+                words = [one.opts[-1], *given] if isinstance(one, click.Option) else given
                 with pytest.raises(click.UsageError, match="must not be empty"):
                     command.make_context(command.name, words)
                 tried += 1

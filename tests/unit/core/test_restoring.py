@@ -301,12 +301,12 @@ def test_secure_noise_that_was_edited_to_a_seed_is_refused(path):
 def test_the_expected_epsilon_is_asked_for(path):
     with pytest.raises(TypeError, match="epsilon"):
         vdp.restore(path)
-    with pytest.raises(InputError, match=r"dp-se, which promises 1\.0, 0\.0, not 0\.5, 0\.0"):
+    with pytest.raises(InputError, match=r"must be 1\.0, 0\.0, as dp-se promises, .*; got 0\.5, 0\.0"):
         vdp.restore(path, epsilon=0.5)
-    with pytest.raises(InputError, match="not None"):
+    with pytest.raises(InputError, match="got None, 0.0"):
         vdp.restore(path, epsilon=None)
     edited(path, parameters={**ALGORITHM.parameters, "epsilon": 100.0})
-    with pytest.raises(InputError, match=r"promises 100\.0"):
+    with pytest.raises(InputError, match=r"must be 100\.0, 0\.0, as dp-se promises"):
         vdp.restore(path, epsilon=1.0)
     with pytest.raises(InputError, match="has parameters"):
         ALGORITHM.restore(path)
@@ -316,7 +316,7 @@ def test_a_baseline_promises_nothing(tmp_path):
     session = vdp.make("ucb1", n_arms=2, horizon=50).session(seed=1)
     session.save(tmp_path / "s")
     assert vdp.restore(tmp_path / "s", epsilon=None, seeded=True).rounds == 0
-    with pytest.raises(InputError, match="promises None"):
+    with pytest.raises(InputError, match="must be None, 0.0, as ucb1 promises"):
         vdp.restore(tmp_path / "s", epsilon=1.0, seeded=True)
 
 

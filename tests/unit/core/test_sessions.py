@@ -1066,7 +1066,7 @@ def test_a_reward_that_adds_too_much_is_not_quoted():
         contribution = 0.25
 
     session = Lying(4).session(noise=Counted())
-    with pytest.raises(InputError, match=r"more to a sum than the 0\.25") as error:
+    with pytest.raises(InputError, match=r"more to a sum than 0\.25") as error:
         session.update(0.7654321)
     assert "7654321" not in str(error.value)
 

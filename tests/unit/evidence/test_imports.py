@@ -100,6 +100,25 @@ TAKEN = {
         "C.s",
     ),
     "a draw of a library": ("from scipy import stats\nC = 2.0 + (stats.norm.rvs() > 9)", "C"),
+    "what a library draws by itself": (
+        "from scipy import stats\nS = stats.bootstrap((np.arange(9.0),), np.mean, n_resamples=9)\n"
+        "C = 2.0 + (S.standard_error > 9)",
+        "C",
+    ),
+    "what a generator without seed begins with": (
+        "import random\nC = 2.0 + (random.SystemRandom().random() > 9)",
+        "C",
+    ),
+    "keys that two may have": (
+        "def common(a, b):\n    return a & b\n"
+        "C = {'a': 2.0, 'b': 2.0}[next(iter(common({'a': 1, 'b': 2}.keys(), ['b', 'a'])))]",
+        "C",
+    ),
+    "what a generated method calls": (
+        "import dataclasses\ndef later(how):\n    return dataclasses.field(default_factory=how)\n"
+        "@dataclasses.dataclass\nclass K:\n    s: float = later(time.time)\nC = 2.0 + 0 * K().s",
+        "C",
+    ),
     "a draw of an inner function": (
         "R = np.random.default_rng()\ndef make():\n    def drawn():\n        return R.random()\n"
         "    return 0.0 if drawn() < 1e-9 else 2.0\nC = make()",

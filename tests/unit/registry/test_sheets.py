@@ -141,7 +141,7 @@ def test_a_sheet_is_checked_when_it_is_read(tmp_path, text, message):
 
 def test_rows_and_values_that_nothing_holds_are_refused(tmp_path):
     good = sheet(tmp_path, GOOD)
-    with pytest.raises(InputError, match=r"^made.toml: mutants.third: there is no such row$"):
+    with pytest.raises(InputError, match=r"^made.toml: mutants.third: no such row$"):
         good.mutant("third", mutants.gap_times(8))
     with pytest.raises(InputError, match=r"^made.toml: words.price: no text uses k, rule$"):
         good.words("price", k=1, rule=2, runs=3)
