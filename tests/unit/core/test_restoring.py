@@ -303,7 +303,7 @@ def test_the_expected_epsilon_is_asked_for(path):
         vdp.restore(path)
     with pytest.raises(InputError, match=r"must be 1\.0, 0\.0, as dp-se promises, .*; got 0\.5, 0\.0"):
         vdp.restore(path, epsilon=0.5)
-    with pytest.raises(InputError, match="got None, 0.0"):
+    with pytest.raises(InputError, match="got None"):
         vdp.restore(path, epsilon=None)
     edited(path, parameters={**ALGORITHM.parameters, "epsilon": 100.0})
     with pytest.raises(InputError, match=r"must be 100\.0, 0\.0, as dp-se promises"):
@@ -316,7 +316,7 @@ def test_a_baseline_promises_nothing(tmp_path):
     session = vdp.make("ucb1", n_arms=2, horizon=50).session(seed=1)
     session.save(tmp_path / "s")
     assert vdp.restore(tmp_path / "s", epsilon=None, seeded=True).rounds == 0
-    with pytest.raises(InputError, match="must be None, 0.0, as ucb1 promises"):
+    with pytest.raises(InputError, match="as ucb1 promises"):
         vdp.restore(tmp_path / "s", epsilon=1.0, seeded=True)
 
 
