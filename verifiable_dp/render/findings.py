@@ -13,7 +13,7 @@ from enum import StrEnum
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, JsonDict, on_one_line
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import questions, words
+from verifiable_dp.record import power_words, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.model import Record
@@ -152,7 +152,7 @@ class Finding:
     def advice(self) -> str:
         """See `FindingRule`, unless it has its own; of a finding that is ignored, why it is."""
         if self.ignored:
-            return f"nothing, ignored in the code: {self.ignored}"
+            return f"nothing, because the code says to ignore it: {self.ignored}"
         return self.todo or RULES[self.code].advice
 
     def told(self, title: str) -> str:
@@ -259,7 +259,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
         yield Finding(FindingCode.SHORT, strength.required(record), *place, todo=advice.short(record))
 
 
-_NO_LINE = "run `inspect TARGET --play` for lines that we cannot follow"
+_NO_LINE = "run `inspect TARGET --play` to see which lines we cannot follow"
 
 
 def _decisive(record: Record) -> str:
@@ -268,7 +268,7 @@ def _decisive(record: Record) -> str:
     if decision(record).scope is not None or record.detectable is None or float(record.detectable) >= seen:
         return ""
     at = f"a loss of {digits(record.detectable)} at the tested event would have been caught"
-    return f"; accepted because {at} (--detect)" if kind == words.KIND else ""
+    return f"; accepted because {at} (--detect)" if kind == power_words.KIND else ""
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:
